@@ -1,0 +1,37 @@
+package datasets
+
+// Turn is one message of a rendered prompt. Roles are system, user, assistant.
+type Turn struct {
+	Role, Text string
+}
+
+// Prompt is a rendered question: a plain string (the *_str configurations), or
+// a list of turns (the *_chat_prompt ones). Exactly one is set.
+type Prompt struct {
+	Text  string
+	Turns []Turn
+	// TokenIDs is set by workloads that send token ids to a completions endpoint.
+	TokenIDs []int
+}
+
+// Sample is one question of a data set, ready to be asked and scored.
+type Sample struct {
+	ID     string // stable within the data set: the row number, or the source's own id
+	Subset string // sub-set it belongs to (subject, language, category); "" when none
+	Prompt Prompt
+	// Choices are the candidate texts of a PPL sample, in label order; each is a
+	// whole prompt. Nil for generation.
+	Choices []Prompt
+	Labels  []string // labels of Choices
+
+	Gold  string   // reference answer as the scorer expects it
+	Golds []string // further accepted references; includes Gold when set
+	// Fields holds the source row's columns by name, for scorers that need more
+	// than Gold (tests, options, instruction ids), and for the details table.
+	Fields map[string]any
+
+	MaxTokens int            // output cap of this sample; 0 = the model's
+	Params    map[string]any // extra request parameters of this sample (stop, ignore_eos …)
+	ArriveNS  int64          // arrival time of a trace, ns after its start; < 0 = none
+	SessionID string         // conversation; "" for single-turn
+}

@@ -1,0 +1,100 @@
+package registry
+
+import (
+	"fmt"
+	"io"
+	"reflect"
+	"sort"
+	"strings"
+)
+
+var errEOF = io.EOF
+
+// DidYouMean is `; did you mean "x"?` for the candidate nearest to name, or ""
+// when none is near enough to be helpful. Every message about an unknown name,
+// key or flag ends with it.
+func DidYouMean(name string, candidates []string) string {
+	if n := Nearest(name, candidates); n != "" {
+		return fmt.Sprintf("; did you mean %q?", n)
+	}
+	return ""
+}
+
+// Nearest is the candidate with the smallest edit distance to name, "" when
+// even that one differs in more than half of its letters.
+func Nearest(name string, candidates []string) string {
+	best, bestD := "", 1<<30
+	sorted := append([]string(nil), candidates...)
+	sort.Strings(sorted)
+	lower := strings.ToLower(name)
+	for _, c := range sorted {
+		d := editDistance(lower, strings.ToLower(c))
+		if strings.HasPrefix(strings.ToLower(c), lower) && d > 3 {
+			d = 3 // an abbreviation is a near miss however long the rest is
+		}
+		if d < bestD {
+			best, bestD = c, d
+		}
+	}
+	if best == "" || bestD > max(3, len(name)/2) {
+		return ""
+	}
+	return best
+}
+
+func editDistance(a, b string) int {
+	ra, rb := []rune(a), []rune(b)
+	prev := make([]int, len(rb)+1)
+	cur := make([]int, len(rb)+1)
+	for j := range prev {
+		prev[j] = j
+	}
+	for i, x := range ra {
+		cur[0] = i + 1
+		for j, y := range rb {
+			cost := 1
+			if x == y {
+				cost = 0
+			}
+			cur[j+1] = min(prev[j]+cost, prev[j+1]+1, cur[j]+1)
+		}
+		prev, cur = cur, prev
+	}
+	return prev[len(rb)]
+}
+
+// fieldNames collects the YAML keys of a struct and of the structs below it.
+func fieldNames(v any) []string {
+	var names []string
+	seen := map[reflect.Type]bool{}
+	var walk func(t reflect.Type)
+	walk = func(t reflect.Type) {
+		for t.Kind() == reflect.Pointer || t.Kind() == reflect.Slice || t.Kind() == reflect.Map {
+			t = t.Elem()
+		}
+		if t.Kind() != reflect.Struct || seen[t] {
+			return
+		}
+		seen[t] = true
+		for i := range t.NumField() {
+			f := t.Field(i)
+			if !f.IsExported() {
+				continue
+			}
+			key, _, _ := strings.Cut(f.Tag.Get("yaml"), ",")
+			if key == "" {
+				key = strings.ToLower(f.Name)
+			}
+			if key != "-" {
+				names = append(names, key)
+			}
+			walk(f.Type)
+		}
+	}
+	walk(reflect.TypeOf(v))
+	return names
+}
+
+func oneLine(s string) string {
+	return strings.Join(strings.Fields(strings.ReplaceAll(s, "\n", " ")), " ")
+}
