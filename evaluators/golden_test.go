@@ -1,0 +1,192 @@
+package evaluators
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+	"sort"
+	"strings"
+	"testing"
+)
+
+// goldenRow is one recorded behaviour of a public function.
+type goldenRow struct {
+	Family    string `json:"family"`
+	Func      string `json:"func"`
+	Input     any    `json:"input"`
+	Reference any    `json:"reference"`
+	Expected  any    `json:"expected"`
+}
+
+// goldenFunc is our counterpart of a recorded function.
+type goldenFunc func(r goldenRow) any
+
+// goldenTables map the func labels of the golden file to our functions, one
+// table per family file. A label is matched whole.
+func goldenTables() []map[string]goldenFunc {
+	return []map[string]goldenFunc{
+		goldenGSM8K,
+	}
+}
+
+// goldenElsewhere are the families whose rows are run in another package.
+var goldenElsewhere = map[string]string{}
+
+// goldenDeviations are the rows that do not pass, by label and input; each says
+// why. A row that starts to pass must leave the list.
+var goldenDeviations = map[string]string{}
+
+func (r goldenRow) key() string {
+	in, _ := json.Marshal(r.Input)
+	ref, _ := json.Marshal(r.Reference)
+	return r.Func + " | " + string(in) + " | " + string(ref)
+}
+
+func (r goldenRow) text() string { return r.Input.(string) }
+
+// field is a string member of an object input.
+func (r goldenRow) field(name string) string {
+	s, _ := r.Input.(map[string]any)[name].(string)
+	return s
+}
+
+func (r goldenRow) ref() string { s, _ := r.Reference.(string); return s }
+
+func (r goldenRow) refs() []string {
+	if s, ok := r.Reference.(string); ok {
+		return []string{s}
+	}
+	l, _ := asStrings(r.Reference)
+	return l
+}
+
+// noneIf is nil (Python's None) where ok is false.
+func noneIf(s string, ok bool) any {
+	if !ok {
+		return nil
+	}
+	return s
+}
+
+// sameJSON compares a result with an expectation as JSON values; numbers within
+// the rounding of the golden file are equal.
+func sameJSON(got, want any) bool {
+	b, err := json.Marshal(got)
+	if err != nil {
+		return false
+	}
+	var g any
+	if json.Unmarshal(b, &g) != nil {
+		return false
+	}
+	return sameValue(g, want)
+}
+
+func sameValue(g, w any) bool {
+	switch w := w.(type) {
+	case float64:
+		if b, ok := g.(bool); ok { // Python's True == 1.0
+			return b == (w == 1)
+		}
+		f, ok := g.(float64)
+		return ok && math.Abs(f-w) <= 1e-6*math.Max(1, math.Abs(w))
+	case bool:
+		if f, ok := g.(float64); ok {
+			return (f == 1) == w && (f == 0 || f == 1)
+		}
+		return g == w
+	case []any:
+		l, ok := g.([]any)
+		if !ok || len(l) != len(w) {
+			return false
+		}
+		for i := range w {
+			if !sameValue(l[i], w[i]) {
+				return false
+			}
+		}
+		return true
+	case map[string]any:
+		m, ok := g.(map[string]any)
+		if !ok {
+			return false
+		}
+		for k := range w {
+			if !sameValue(m[k], w[k]) {
+				return false
+			}
+		}
+		return true
+	}
+	return g == w
+}
+
+// TestGolden runs every row of golden_extract.jsonl through our counterpart of
+// the function it records. docs/conformance.md is written from its log (-v).
+func TestGolden(t *testing.T) {
+	rows := readJSONL[goldenRow](t, conformanceFile(t, "golden_extract.jsonl"))
+	funcs := map[string]goldenFunc{}
+	for _, table := range goldenTables() {
+		for label, f := range table {
+			if funcs[label] != nil {
+				t.Fatalf("label registered twice: %s", label)
+			}
+			funcs[label] = f
+		}
+	}
+	type tally struct{ rows, passed, listed int }
+	byFamily := map[string]*tally{}
+	missing := map[string]int{}
+	used := map[string]bool{}
+	for _, r := range rows {
+		if goldenElsewhere[r.Family] != "" {
+			continue
+		}
+		c := byFamily[r.Family]
+		if c == nil {
+			c = &tally{}
+			byFamily[r.Family] = c
+		}
+		c.rows++
+		f := funcs[r.Func]
+		if f == nil {
+			missing[r.Family+": "+r.Func]++
+			continue
+		}
+		used[r.Func] = true
+		got := f(r)
+		ok := sameJSON(got, r.Expected)
+		reason := goldenDeviations[r.key()]
+		switch {
+		case ok && reason != "":
+			t.Errorf("row passes now, take it off the list: %s", r.key())
+		case ok:
+			c.passed++
+		case reason != "":
+			c.listed++
+		default:
+			g, _ := json.Marshal(got)
+			w, _ := json.Marshal(r.Expected)
+			t.Errorf("%s\n  %s\n  got  %s\n  want %s", r.Family, r.key(), g, w)
+		}
+	}
+	for label := range funcs {
+		if !used[label] {
+			t.Errorf("registered label has no row: %s", label)
+		}
+	}
+	var lines []string
+	for fam, c := range byFamily {
+		lines = append(lines, fmt.Sprintf("| %s | %d | %d | %d |", fam, c.rows, c.passed, c.listed))
+	}
+	sort.Strings(lines)
+	t.Log("\n| family | rows | passed | listed |\n" + strings.Join(lines, "\n"))
+	var open []string
+	for m, n := range missing {
+		open = append(open, fmt.Sprintf("%s (%d rows)", m, n))
+	}
+	sort.Strings(open)
+	if len(open) > 0 {
+		t.Logf("no function for:\n%s", strings.Join(open, "\n"))
+	}
+}
