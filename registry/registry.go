@@ -33,6 +33,59 @@ type Entry[T any] struct {
 type Registry[T any] struct {
 	kind    string
 	entries map[string]*Entry[T]
+	derived map[string]derivation
+}
+
+// derivation is a name that stands for another entry with some fields changed.
+type derivation struct {
+	of     string
+	fields map[string]any
+}
+
+// Derive makes name stand for the entry of with some top-level fields replaced.
+// It is resolved when asked for, so it follows an override of the entry; an
+// entry of its own under the name (a user's file) wins.
+func (r *Registry[T]) Derive(name, of string, fields map[string]any) error {
+	if _, ok := r.entries[of]; !ok {
+		return fmt.Errorf("%s %q is derived from the unknown %q%s", r.kind, name, of, DidYouMean(of, r.Names()))
+	}
+	if r.derived == nil {
+		r.derived = map[string]derivation{}
+	}
+	r.derived[name] = derivation{of: of, fields: fields}
+	return nil
+}
+
+// resolve builds the entry of a derived name.
+func (r *Registry[T]) resolve(name string, d derivation) (*Entry[T], error) {
+	e, err := r.entries[d.of].clone()
+	if err != nil {
+		return nil, err
+	}
+	e.Name = name
+	if len(d.fields) == 0 {
+		return e, nil
+	}
+	raw, err := yaml.Marshal(e.Value)
+	if err != nil {
+		return nil, fmt.Errorf("derive %s %s: %w", r.kind, name, err)
+	}
+	doc := map[string]any{}
+	if err := yaml.Unmarshal(raw, &doc); err != nil {
+		return nil, fmt.Errorf("derive %s %s: %w", r.kind, name, err)
+	}
+	for k, v := range d.fields {
+		doc[k] = v
+	}
+	if raw, err = yaml.Marshal(doc); err != nil {
+		return nil, fmt.Errorf("derive %s %s: %w", r.kind, name, err)
+	}
+	var fresh T
+	if err := Decode(raw, &fresh); err != nil {
+		return nil, fmt.Errorf("derive %s %s from %s: %w", r.kind, name, d.of, err)
+	}
+	e.Value = fresh
+	return e, nil
 }
 
 // Open reads every *.yaml below builtin, then every *.yaml below userDir ("" or
@@ -110,9 +163,14 @@ func Decode(raw []byte, into any) error {
 
 // Names lists all names in order.
 func (r *Registry[T]) Names() []string {
-	names := make([]string, 0, len(r.entries))
+	names := make([]string, 0, len(r.entries)+len(r.derived))
 	for n := range r.entries {
 		names = append(names, n)
+	}
+	for n := range r.derived {
+		if _, own := r.entries[n]; !own {
+			names = append(names, n)
+		}
 	}
 	sort.Strings(names)
 	return names
@@ -122,6 +180,9 @@ func (r *Registry[T]) Names() []string {
 // nobody else's. An unknown name is an error that suggests the nearest one.
 func (r *Registry[T]) Get(name string) (*Entry[T], error) {
 	e, ok := r.entries[name]
+	if d, is := r.derived[name]; !ok && is {
+		return r.resolve(name, d)
+	}
 	if !ok {
 		return nil, fmt.Errorf("unknown %s %q%s; `ais_bench %ss list` shows all", r.kind, name, DidYouMean(name, r.Names()), r.kind)
 	}

@@ -1,0 +1,3 @@
+package datasets
+
+var choiceShapes = map[string]shape{}

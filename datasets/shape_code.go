@@ -1,0 +1,3 @@
+package datasets
+
+var codeShapes = map[string]shape{}

@@ -1,0 +1,3 @@
+package datasets
+
+var longShapes = map[string]shape{}

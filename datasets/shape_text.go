@@ -1,0 +1,3 @@
+package datasets
+
+var textShapes = map[string]shape{}
