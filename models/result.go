@@ -1,6 +1,9 @@
 package models
 
-import "ais_bench/outputs"
+import (
+	"ais_bench/models/wire"
+	"ais_bench/outputs"
+)
 
 // Result is what one request did: time stamps in ns on the run's clock
 // (outputs.Never where the event did not happen) and the answer.
@@ -14,6 +17,9 @@ type Result struct {
 	FinishReason string
 	Error        string
 
+	// FirstEvent, FirstToken and FirstAnswerToken are known for streams only: an
+	// answer that comes as a whole says nothing about when its first token was
+	// made. LastToken is then the arrival of the body's end.
 	Sent, Connected, FirstByte, FirstEvent, FirstToken, FirstAnswerToken, LastToken, End int64
 
 	ChunkAt     []int64 // ns after Sent
@@ -22,14 +28,17 @@ type Result struct {
 	InputTokens, OutputTokens, ReasoningTokens, CachedTokens int32 // outputs.UnknownTokens where not reported
 	UsageSeen                                                bool
 
-	Stream, KernelStamp, Reused bool
+	Stream, KernelStamp, Reused bool // Stream: the answer came as a stream
 	Resent, Reads, Coalesced    int32
 	BytesIn                     int64
 	RetryAfter                  int64 // ns the server asked to wait (429, 503); 0 = not said
 
 	Text, Reasoning, ToolCalls string
+	MoreTexts                  []string       // answers of choices 1, 2, … (n > 1)
 	PromptLogprobs             []TokenLogprob // only where asked (PPL)
 	Headers                    map[string]string
+
+	answer *wire.Answer // until Decode
 }
 
 // TokenLogprob is the log-probability of one prompt token.
@@ -37,4 +46,40 @@ type TokenLogprob struct {
 	Token   string
 	Logprob float64
 	Unset   bool // the first token has none
+}
+
+func newResult(sent int64) *Result {
+	const never, unknown = outputs.Never, outputs.UnknownTokens
+	return &Result{
+		Sent: sent, Connected: never, FirstByte: never, FirstEvent: never, FirstToken: never,
+		FirstAnswerToken: never, LastToken: never, End: never,
+		InputTokens: unknown, OutputTokens: unknown, ReasoningTokens: unknown, CachedTokens: unknown,
+	}
+}
+
+// Decode fills Text, Reasoning, ToolCalls and MoreTexts and frees the escaped
+// form. A refusal is the text where there is no content. Calling it again
+// changes nothing.
+func (r *Result) Decode() {
+	a := r.answer
+	if a == nil {
+		return
+	}
+	r.answer = nil
+	r.Text, r.Reasoning, r.ToolCalls = wire.Unescape(a.Content), wire.Unescape(a.Reasoning), a.ToolJSON()
+	if r.Text == "" {
+		r.Text = wire.Unescape(a.Refusal)
+	}
+	for _, c := range a.More {
+		r.MoreTexts = append(r.MoreTexts, wire.Unescape(c.Content))
+	}
+}
+
+// take copies the counts and the reason from the answer, which stays escaped.
+func (r *Result) take(a *wire.Answer) {
+	r.answer = a
+	r.FinishReason = a.FinishReason
+	r.InputTokens, r.OutputTokens = a.InputTokens, a.OutputTokens
+	r.ReasoningTokens, r.CachedTokens = a.ReasoningTokens, a.CachedTokens
+	r.UsageSeen = a.OutputTokens != wire.Unknown
 }

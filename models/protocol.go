@@ -1,0 +1,23 @@
+package models
+
+import (
+	"ais_bench/models/openai"
+	"ais_bench/models/sglang"
+	"ais_bench/models/wire"
+)
+
+// protocol is one wire protocol: where it is asked, with what, and how its
+// answers are walked.
+type protocol struct {
+	path     string // below the API root, or below the server's root
+	onServer bool
+	body     func(s *service, q question) (map[string]any, error)
+	scan     func(doc []byte, a *wire.Answer) wire.Verdict
+	logprobs func(body []byte, promptTokens int32) ([]wire.Logprob, error)
+}
+
+var protocols = map[Protocol]protocol{
+	Chat:        {path: "/chat/completions", body: (*service).chatBody, scan: openai.Scan, logprobs: openai.PromptLogprobs},
+	Completions: {path: "/completions", body: (*service).completionsBody, scan: openai.Scan, logprobs: openai.PromptLogprobs},
+	Generate:    {path: "/generate", onServer: true, body: (*service).generateBody, scan: sglang.Scan, logprobs: sglang.PromptLogprobs},
+}

@@ -1,0 +1,148 @@
+package models
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"time"
+
+	"ais_bench/models/sse"
+	"ais_bench/models/transport"
+	"ais_bench/models/wire"
+	"ais_bench/outputs"
+)
+
+// patience is how long the end of the body is waited for after [DONE], so that
+// the connection can be used again. It is in no measured time, only in when the
+// caller gets the result.
+const patience = 500 * time.Millisecond
+
+// tokenCounter turns the running token counts that some servers send with every
+// event into tokens per payload event. One payload event without a count makes
+// all of them unknown: what the others hold could then not be told apart.
+type tokenCounter struct {
+	off     bool
+	last    int32
+	perItem []int32
+}
+
+func (t *tokenCounter) payload(counted bool, total int32) {
+	if t.off {
+		return
+	}
+	if !counted || total < t.last {
+		t.off, t.perItem = true, nil
+		return
+	}
+	t.perItem = append(t.perItem, total-t.last)
+	t.last = total
+}
+
+// readStream reads a streamed answer by design's rules: a payload is what was
+// generated, the time of an event is its arrival, and only a stream that ended
+// properly and carried a payload has succeeded.
+func (s *service) readStream(r *Result, x *transport.Exchange) {
+	rd := sse.NewReader(x)
+	a := wire.NewAnswer()
+	var (
+		tokens         tokenCounter
+		finished, done bool
+		seen           wire.Verdict
+		lastRead       = outputs.Never
+		lastEvent      = outputs.Never
+		err            error
+	)
+	for !done {
+		var ev sse.Event
+		if ev, err = rd.Next(); err != nil {
+			break
+		}
+		if ev.At == lastRead {
+			r.Coalesced++
+		} else {
+			r.Reads++
+			lastRead = ev.At
+		}
+		if r.FirstEvent == outputs.Never {
+			r.FirstEvent = ev.At
+		}
+		lastEvent = ev.At
+		data := bytes.TrimSpace(ev.Data)
+		if len(data) == 0 {
+			continue
+		}
+		if data[0] == '[' && string(data) == "[DONE]" {
+			done = true
+			break
+		}
+		v := s.protocol.scan(data, a)
+		seen |= v
+		if v.Has(wire.Failure) || string(ev.Name) == "error" {
+			msg := a.Failure
+			if msg == "" {
+				msg = wire.ErrorMessage(data)
+			}
+			s.failed(r, outputs.StatusStreamError, "the server reports: "+msg+": "+quote(data))
+			break
+		}
+		if v.Has(wire.Malformed) {
+			s.failed(r, outputs.StatusMalformed, "broken JSON in the stream: "+quote(data))
+			break
+		}
+		if v.Has(wire.Payload) {
+			if r.FirstToken == outputs.Never {
+				r.FirstToken = ev.At
+				x.Token(ev.At)
+			}
+			if v.Has(wire.Content) && r.FirstAnswerToken == outputs.Never {
+				r.FirstAnswerToken = ev.At
+			}
+			r.LastToken = ev.At
+			r.ChunkAt = append(r.ChunkAt, ev.At-r.Sent)
+			tokens.payload(v.Has(wire.Tokens), a.OutputTokens)
+		}
+		x.Progress(ev.At)
+		finished = finished || v.Has(wire.Finish)
+	}
+	r.take(a)
+	if len(tokens.perItem) > 0 {
+		r.ChunkTokens = tokens.perItem
+	}
+	ended := done || errors.Is(err, io.EOF)
+	if ended {
+		r.End = max(lastEvent, x.At())
+	}
+	switch {
+	case done:
+		r.End = lastEvent
+		x.Close(patience)
+	default:
+		x.Close(0)
+	}
+	if r.Status != "" {
+		return // failed inside the loop
+	}
+	s.conclude(r, a, rd, err, ended, done || finished, seen)
+}
+
+// conclude classifies a stream without a failure of its own.
+func (s *service) conclude(r *Result, a *wire.Answer, rd *sse.Reader, err error, ended, terminal bool, seen wire.Verdict) {
+	var te *transport.Error
+	cancelled := errors.As(err, &te) && te.Status == outputs.StatusCancelled
+	switch {
+	case errors.Is(err, sse.ErrTooLong):
+		s.failed(r, outputs.StatusMalformed, err.Error())
+	case !ended && (!terminal || cancelled):
+		s.failedBy(r, err)
+	case !terminal && r.FirstEvent == outputs.Never && len(rd.Stray()) > 0:
+		s.failed(r, outputs.StatusMalformed, "no event in the stream but: "+quote(rd.Stray()))
+	case !terminal:
+		s.failed(r, outputs.StatusTruncated, "the stream ended without finish_reason or [DONE]")
+	case a.Any():
+		r.Status = outputs.StatusOK
+	case !seen.Has(wire.Choices):
+		s.failed(r, outputs.StatusMalformed, "no event of the stream has choices")
+	default:
+		s.failed(r, outputs.StatusEmpty, "the stream ended without any text")
+	}
+}

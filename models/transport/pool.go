@@ -1,0 +1,194 @@
+package transport
+
+import (
+	"context"
+	"net"
+	"sync"
+	"time"
+)
+
+// IdleTimeout is how long an unused connection is kept: less than the 5 s after
+// which uvicorn, under most inference servers, closes one, because a request
+// sent into a closing connection is lost.
+const IdleTimeout = 4 * time.Second
+
+// Stats are counters of a client's connections since it was made.
+type Stats struct {
+	Opened, Reused, Open, MaxOpen, Resent int64
+}
+
+// conn is a connection with its read buffer. buf[r:w] is read but not consumed.
+type conn struct {
+	raw       *stampConn
+	rw        net.Conn // raw, or TLS over it
+	buf       []byte
+	r, w      int
+	uses      int
+	idleSince int64
+}
+
+const (
+	smallBuffer = 4 << 10  // of a live stream
+	largeBuffer = 64 << 10 // grown to when the server sends faster than it is read
+	maxHeader   = 256 << 10
+)
+
+// fill reads once. Consumed bytes are dropped first; the buffer grows only when
+// it is full of unconsumed bytes or when a read has filled it to the brim.
+func (c *conn) fill() error {
+	if c.r == c.w {
+		if c.w == len(c.buf) && len(c.buf) < largeBuffer && c.w > 0 {
+			c.buf = make([]byte, 2*len(c.buf))
+		}
+		c.r, c.w = 0, 0
+	}
+	if c.buf == nil {
+		c.buf = make([]byte, smallBuffer)
+	}
+	if c.w == len(c.buf) {
+		if c.r > 0 {
+			c.w = copy(c.buf, c.buf[c.r:c.w])
+			c.r = 0
+		} else {
+			c.buf = append(c.buf, make([]byte, len(c.buf))...)
+		}
+	}
+	n, err := c.rw.Read(c.buf[c.w:])
+	c.w += n
+	if n > 0 {
+		return nil
+	}
+	return err
+}
+
+// pool keeps idle connections, the one used last on top: the fewest connections
+// stay warm and the rest age out.
+type pool struct {
+	dialer *dialer
+	clock  *Clock
+
+	mu     sync.Mutex
+	idle   []*conn
+	reaper bool
+	closed bool
+	stats  Stats
+}
+
+// get returns an idle connection, or a new one. fresh demands a new one.
+func (p *pool) get(ctx context.Context, fresh bool, deadline int64) (*conn, error) {
+	if !fresh {
+		if c := p.takeIdle(); c != nil {
+			return c, nil
+		}
+	}
+	raw, rw, err := p.dialer.connect(ctx, deadline)
+	if err != nil {
+		return nil, err
+	}
+	p.mu.Lock()
+	p.stats.Opened++
+	p.stats.Open++
+	p.stats.MaxOpen = max(p.stats.MaxOpen, p.stats.Open)
+	p.mu.Unlock()
+	return &conn{raw: raw, rw: rw, uses: 1}, nil
+}
+
+func (p *pool) takeIdle() *conn {
+	for {
+		p.mu.Lock()
+		n := len(p.idle)
+		if n == 0 {
+			p.mu.Unlock()
+			return nil
+		}
+		c := p.idle[n-1]
+		p.idle[n-1] = nil
+		p.idle = p.idle[:n-1]
+		p.mu.Unlock()
+		if p.clock.Now()-c.idleSince > int64(IdleTimeout) || c.raw.stale() {
+			p.drop(c)
+			continue
+		}
+		p.mu.Lock()
+		p.stats.Reused++
+		p.mu.Unlock()
+		c.uses++
+		return c
+	}
+}
+
+// put gives a connection back for reuse.
+func (p *pool) put(c *conn) {
+	c.idleSince = p.clock.Now()
+	c.r, c.w = 0, 0
+	if len(c.buf) > smallBuffer {
+		c.buf = nil
+	}
+	p.mu.Lock()
+	if p.closed {
+		p.mu.Unlock()
+		p.drop(c)
+		return
+	}
+	p.idle = append(p.idle, c)
+	if !p.reaper {
+		p.reaper = true
+		time.AfterFunc(IdleTimeout, p.reap)
+	}
+	p.mu.Unlock()
+}
+
+// drop closes a connection for good.
+func (p *pool) drop(c *conn) {
+	if c.raw.closed.Swap(true) {
+		return
+	}
+	_ = c.raw.Close() // without a TLS farewell, which could block
+	p.mu.Lock()
+	p.stats.Open--
+	p.mu.Unlock()
+}
+
+// reap drops connections that have been idle for too long and comes back while
+// there are any left.
+func (p *pool) reap() {
+	old := p.clock.Now() - int64(IdleTimeout)
+	p.mu.Lock()
+	n := 0 // idle is in order of idleSince except for reuse from the top
+	for n < len(p.idle) && p.idle[n].idleSince <= old {
+		n++
+	}
+	dead := append([]*conn(nil), p.idle[:n]...)
+	p.idle = append(p.idle[:0], p.idle[n:]...)
+	p.reaper = len(p.idle) > 0
+	if p.reaper {
+		time.AfterFunc(IdleTimeout/4, p.reap)
+	}
+	p.mu.Unlock()
+	for _, c := range dead {
+		p.drop(c)
+	}
+}
+
+// close drops what is idle; connections in use are dropped when they come back.
+func (p *pool) close() {
+	p.mu.Lock()
+	dead := p.idle
+	p.idle, p.closed = nil, true
+	p.mu.Unlock()
+	for _, c := range dead {
+		p.drop(c)
+	}
+}
+
+func (p *pool) resent() {
+	p.mu.Lock()
+	p.stats.Resent++
+	p.mu.Unlock()
+}
+
+func (p *pool) snapshot() Stats {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.stats
+}
