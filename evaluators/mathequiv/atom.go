@@ -12,7 +12,7 @@ var namedFunctions = set("sin cos tan cot sec csc arcsin arccos arctan arccot si
 var matrixEnvironments = set("matrix pmatrix bmatrix vmatrix Bmatrix Vmatrix smallmatrix array tabular")
 
 // Greek and other commands that stand for a variable.
-var symbolCommands = set("alpha beta gamma delta epsilon zeta eta theta iota kappa lambda mu nu xi rho sigma tau upsilon phi chi psi omega Gamma Delta Theta Lambda Xi Pi Sigma Upsilon Phi Psi Omega ell hbar ldots angle triangle square aleph partial nabla imath jmath Re Im")
+var symbolCommands = set("alpha beta gamma delta epsilon zeta eta theta iota kappa lambda mu nu xi rho sigma tau upsilon phi chi psi omega Gamma Delta Theta Lambda Xi Pi Sigma Upsilon Phi Psi Omega ell hbar ldots angle triangle square aleph mho partial nabla imath jmath Re Im")
 
 func (p *parser) atom() (*node, error) {
 	if err := p.enter(); err != nil {
@@ -266,7 +266,7 @@ func (p *parser) commandAtom(t token) (*node, error) {
 		return fn(map[string]string{"lfloor": "floor", "lceil": "ceil"}[name], x), nil
 	case strings.HasPrefix(name, "begin "):
 		return p.matrix(strings.TrimPrefix(name, "begin "))
-	case name == "overline" || name == "widetilde" || name == "overrightarrow":
+	case name == "overline" || name == "dot" || name == "ddot" || name == "widetilde" || name == "overrightarrow":
 		if p.peek().symbol("{") {
 			_, text, err := p.subscript()
 			return sym(name + " " + text), err

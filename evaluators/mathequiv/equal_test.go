@@ -22,7 +22,7 @@ var equalCases = []struct {
 	{`\arctan 1`, `\frac{\pi}{4}`, true}, {`\frac{\sqrt5-1}{4}`, `\cos 72^\circ`, true}, {`\sqrt{3} + \sqrt{7}`, `\sqrt{3}+\sqrt{8}`, false}, {`\frac{1+\sqrt{5}}{2}`, `\frac{2}{\sqrt5-1}`, true}, {`4^{1/4}`, `\sqrt2`, true},
 	// polynomials and rational functions
 	{"(x+1)^2", "x^2+2x+1", true}, {"4a-2", "2(2a-1)", true}, {"4t", "4x", false}, {`\frac{x^2-1}{x-1}`, "x+1", true}, {`\frac{1}{x}+\frac1y`, `\frac{x+y}{xy}`, true}, {"ab", `a\!b`, true}, {"xy", "yx", true}, {"x^2y", "yx^{2}", true}, {"(x+1)(x-1)", "x^2-1", true}, {"(x+1)^{10}", "x^{10}+1", false},
-	{`\sin^2 x+\cos^2 x`, "1", true}, {`\sin 2x`, `2\sin x\cos x`, true}, {`|x|`, `\sqrt{x^2}`, true}, {`|x|`, "x", false}, {`\sqrt{ab}`, `\sqrt{a}\sqrt{b}`, true}, {"2^{n+1}", `2\cdot 2^n`, true}, {"n!", `n \cdot (n-1)!`, false}, {"x_1+x_2", "x_2+x_1", true}, {`\frac{a}{b}c`, `\frac{ac}{b}`, true}, {`1/2x`, `\frac{x}{2}`, true},
+	{`\sin^2 x+\cos^2 x`, "1", true}, {`\sin 2x`, `2\sin x\cos x`, true}, {`|x|`, `\sqrt{x^2}`, true}, {`|x|`, "x", false}, {`\sqrt{ab}`, `\sqrt{a}\sqrt{b}`, true}, {"2^{n+1}", `2\cdot 2^n`, true}, {"x_1+x_2", "x_2+x_1", true}, {`\frac{a}{b}c`, `\frac{ac}{b}`, true}, {`1/2x`, `\frac{x}{2}`, true},
 	// units, currency, percent, degrees
 	{"30", `30^\circ`, true}, {"30", `30^{\circ}`, true}, {"72", "72 degrees", true}, {"50", `50\%`, true}, {"0.5", `50\%`, true}, {"50%", "50", true}, {"0.5", "50", false}, {"20", `\$20`, true}, {"3.5", `\$3.50`, true}, {"12", `12\text{ cm}`, true}, {"5", `5\text{ meters per second}`, true}, {"12", "12 cm", true}, {`10\text{ cm}`, `0.1\text{ m}`, true}, {`10\text{ cm}`, `10\text{ m}`, false}, {`12\text{ cm}^2`, "12", true}, {"6", `6 \text{ apples}`, true}, {`\frac{\pi}{2}`, `90^\circ`, true}, {`60\,\mathrm{km/h}`, "60", true},
 	{"25", `\text{25}`, true}, {"1.25", `1.25 \text{ hours}`, true}, {"3", "3 units", true}, {"18", `18 \text{ square units}`, true}, {"1000", `1000 \text{ dollars}`, true},
@@ -37,6 +37,10 @@ var equalCases = []struct {
 	{`\begin{pmatrix}1&2\\3&4\end{pmatrix}`, `\begin{bmatrix} 1 & 2 \\ 3 & 4 \end{bmatrix}`, true}, {`\begin{pmatrix}1&2\\3&4\end{pmatrix}`, `\begin{pmatrix}1&3\\2&4\end{pmatrix}`, false}, {`\begin{pmatrix} 1 \\ 2 \end{pmatrix}`, "(1,2)", true}, {`\begin{pmatrix} \frac12 \\ 2 \end{pmatrix}`, `\begin{pmatrix} 0.5 \\ 2 \end{pmatrix}`, true},
 	// text, choices, times, bases, ratios
 	{`\text{(B)}`, "B", true}, {"(A)", "A", true}, {"B", `\text{B}`, true}, {"B", "(B) 5", true}, {"B", "C", false}, {"B", `\textbf{(B)}\ 12`, true}, {`\text{Yes}`, "yes", true}, {`\text{Evelyn}`, "Evelyn", true}, {"even", "odd", false}, {"even", "not even", false}, {`\text{no solution}`, "No solution.", true}, {`4:30\text{ p.m.}`, "4:30 PM", true}, {`4:30\text{ p.m.}`, "4:30", true}, {`4:30\text{ p.m.}`, "16:30", true}, {`4:30\text{ p.m.}`, `4:30 \text{ a.m.}`, false}, {"3:4", "6:8", true}, {"3:4", "4:3", false}, {"3:4", `\frac34`, true}, {"1011_2", "1011", true}, {"1011_2", "1011_{2}", true}, {"101_2", "5", true}, {"11_3", "100_2", true}, {`x \text{ is even}`, "x", false}, {"3 \\pmod 5", "3", true},
+	// step functions, factorials and function values
+	{`\lceil n / 2\rceil+1`, "2", false}, {`\lfloor\log_2 n\rfloor+1`, "1", false}, {`\lfloor n/2\rfloor+\lceil n/2\rceil`, "n", true}, {"n!", `n\cdot(n-1)!`, true}, {`\binom{n}{2}`, `\frac{n(n-1)}{2}`, true}, {"I(0)", "0", false}, {"f(0)=3", "3", true},
+	// punctuation inside numbers is never text
+	{"18", "1.8", false}, {"12", "1,2", false}, {"13", "1,3", false}, {"5", "5am", false},
 	// nothing like it
 	{"5", "", false}, {"", "5", false}, {"100", "一百", false}, {"x", `\frac{1}{0}`, false},
 	{"10^{10^{10}}", "10^{10^{10}}", true}, {"10^{10^{10}}", "10^{10^{11}}", false},

@@ -11,7 +11,7 @@ const maxReplyTail = 1 << 20
 // Extract finds the final answer in a reply, in this order of trust: the last
 // complete \boxed{…} or \fbox{…} (nested boxes give the inner one; boxes joined
 // by "and", "or" or a comma give a list), the text after the last "final answer
-// is", "answer is", "answer:", "####" or 答案, the last $…$, the last number.
+// is", "answer is", "answer:", "####" or 答案, the last $…$ (with those it is enumerated with), the last number.
 // found is false when the text holds none of these.
 func Extract(text string) (answer string, found bool) {
 	if len(text) > maxReplyTail {
@@ -209,8 +209,19 @@ func lastMath(text string) (string, bool) {
 		}
 		best, at = content, start
 	}
+	// "$5$ or $6$" states two answers, not the last one.
+	for range 8 {
+		m := mathBefore.FindStringSubmatchIndex(text[max(0, at-300):max(0, at)])
+		if m == nil {
+			break
+		}
+		base := max(0, at-300)
+		best, at = text[base+m[2]:base+m[3]]+", "+best, base+m[0]
+	}
 	return best, at >= 0
 }
+
+var mathBefore = regexp.MustCompile(`\$([^$\n]+)\$,?\s*(?:or|and|,)\s*$`)
 
 var number = regexp.MustCompile(`[-−]?(?:\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d+(?:\.\d+)?|\.\d+)(?:/\d+)?%?`)
 

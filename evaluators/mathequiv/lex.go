@@ -76,7 +76,7 @@ func canonicalRunes(s string) string {
 var layoutCommands = set("displaystyle textstyle scriptstyle limits nolimits quad qquad big Big bigg Bigg bigl bigr Bigl Bigr biggl biggr Biggl Biggr bigm hspace vspace phantom thinspace rm bf it mathstrut strut hfill hline boldmath enspace middle ")
 
 // Commands whose argument is the thing itself.
-var unwrapCommands = set("boxed fbox mathbf boldsymbol bm vec hat bar widehat tilde mathit mathcal mathfrak mathsf underline ensuremath overrightarrow dot cancel bold pmb mathop")
+var unwrapCommands = set("boxed fbox mathbf boldsymbol bm vec hat bar widehat tilde mathit mathcal mathfrak mathsf underline ensuremath cancel bold pmb mathop")
 
 // Commands whose argument is words.
 var wordCommands = set("text mbox textbf textit textrm textsf texttt textnormal mathrm operatorname hbox emph mathtt textsc")
@@ -85,7 +85,7 @@ var bareFunctions = set("sin cos tan cot sec csc arcsin arccos arctan sinh cosh 
 
 // letterUnits are short runs of letters that are a unit when a number stands
 // before them and a product of variables otherwise.
-var letterUnits = set("cm mm km kg mg ml mL nm mi ft in lb lbs oz hr hrs min mins sec secs mph kph kmh rpm rad deg dm gal yd yr yrs ms Hz kHz MHz eV keV MeV kW kWh MW mol atm Pa kPa psi dB cal kcal USD EUR RMB km/h am pm AM PM sq cu dollars cents")
+var letterUnits = set("cm mm km kg mg ml mL nm mi ft lb lbs oz hr hrs min mins sec secs mph kph kmh rpm rad deg dm gal yd yr yrs ms Hz kHz MHz eV keV MeV kW kWh MW mol atm Pa kPa psi dB cal kcal USD EUR RMB sq cu dollars cents")
 
 func set(words string) map[string]bool {
 	m := map[string]bool{}
@@ -246,6 +246,10 @@ func (l *lexer) number(space bool) {
 		if c == '.' && !dot && l.pos+1 < len(s) && isDigit(s[l.pos+1]) {
 			dot = true
 			b.WriteByte('.')
+			l.pos++
+			continue
+		}
+		if c == '.' && !dot && l.pos+1 < len(s) && strings.IndexByte("/*+-^)", s[l.pos+1]) >= 0 { // 1./3
 			l.pos++
 			continue
 		}

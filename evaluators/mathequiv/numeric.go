@@ -633,6 +633,22 @@ func agree(z, w complexNum) bool {
 // depends on the run.
 const positivePoints, mixedPoints = 3, 2
 
+// integerPoints are used instead where a step function or a factorial would be
+// constant or undefined at points between zero and two.
+const integerPoints = 12
+
+func isStep(n *node) bool {
+	return n.kind == kFunc && (n.name == "floor" || n.name == "ceil" || n.name == "factorial" || n.name == "binom" || n.name == "gcd" || n.name == "lcm")
+}
+
+func integerPoint(k int, vars []string) map[string]complexNum {
+	p := make(map[string]complexNum, len(vars))
+	for i, v := range vars {
+		p[v] = realNum(fromInt(int64(1 + (k*k+3*k+i*(k+5))%47)))
+	}
+	return p
+}
+
 func point(k int, vars []string) map[string]complexNum {
 	p := make(map[string]complexNum, len(vars))
 	state := uint64(k)*0x9E3779B97F4A7C15 + 0x2545F4914F6CDD1D
@@ -666,13 +682,16 @@ func numericEqual(x, y *node, budget *int) numericVerdict {
 	vars := mergeNames(variables(x), variables(y))
 	isAbs := func(n *node) bool { return n.kind == kFunc && n.name == "abs" }
 	signed := x.has(isAbs) || y.has(isAbs)
-	total := positivePoints + mixedPoints
-	if len(vars) == 0 {
+	total, positive, at := positivePoints+mixedPoints, positivePoints, point
+	switch {
+	case len(vars) == 0:
 		total = 1
+	case x.has(isStep) || y.has(isStep):
+		total, positive, at = integerPoints, integerPoints, integerPoint
 	}
 	agreed := 0
 	for k := range total {
-		e := evaluator{point(k, vars), budget}
+		e := evaluator{at(k, vars), budget}
 		z, err1 := e.eval(x)
 		w, err2 := e.eval(y)
 		if err1 != nil || err2 != nil {
@@ -682,7 +701,7 @@ func numericEqual(x, y *node, budget *int) numericVerdict {
 			continue
 		}
 		if !agree(z, w) {
-			if k < positivePoints || signed {
+			if k < positive || signed {
 				return numericVerdict{false, true}
 			}
 			continue

@@ -360,6 +360,10 @@ func (p *parser) power() (*node, error) {
 	for {
 		t := p.peek()
 		switch {
+		case t.symbol("(") && !t.space && base.kind == kSym && p.peekAt(1).kind == tokNumber && p.peekAt(2).symbol(")"):
+			// f(0) is the value of a function, not f times zero.
+			base = sym(base.name + "(" + p.peekAt(1).text + ")")
+			p.pos += 3
 		case t.symbol("^"):
 			p.pos++
 			if n := p.peek(); n.command("circ") || n.command("degree") || n.symbol("{") && (p.peekAt(1).command("circ") || p.peekAt(1).command("degree")) && p.peekAt(2).symbol("}") {
@@ -370,8 +374,11 @@ func (p *parser) power() (*node, error) {
 				base = op(kDegree, base)
 				continue
 			}
-			if p.peek().command("prime") || p.peek().symbol("'") {
+			if n := p.peek(); n.command("prime") || n.symbol("'") || n.symbol("{") && p.peekAt(1).command("prime") && p.peekAt(2).symbol("}") {
 				p.pos++
+				if n.symbol("{") {
+					p.pos += 2
+				}
 				base = fn("prime", base)
 				continue
 			}

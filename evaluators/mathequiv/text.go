@@ -137,9 +137,16 @@ func textForm(s string) string {
 		return m
 	})
 	var b strings.Builder
-	for _, r := range strings.ToLower(s) {
-		if unicode.IsSpace(r) || strings.ContainsRune("{}$\"'`~.,", r) {
+	runes := []rune(strings.ToLower(s))
+	for i, r := range runes {
+		if unicode.IsSpace(r) || strings.ContainsRune("{}$\"'`~", r) {
 			continue
+		}
+		if r == '.' || r == ',' {
+			// punctuation goes, a decimal point or a separator of digits stays
+			if i == 0 || i+1 == len(runes) || !unicode.IsDigit(runes[i-1]) && !unicode.IsDigit(runes[i+1]) {
+				continue
+			}
 		}
 		b.WriteRune(r)
 	}
