@@ -1,0 +1,13 @@
+//go:build !windows && !plan9 && !js && !wasip1
+
+package outputs
+
+import (
+	"errors"
+	"syscall"
+)
+
+// diskFull reports whether a write failed for want of space or quota.
+func diskFull(err error) bool {
+	return errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT)
+}
