@@ -42,7 +42,7 @@ func Equal(gold, pred string) (equal bool, reason string) {
 	golds, gerr := readings(g)
 	preds, perr := readings(p)
 	reason = "different"
-	c := comparer{budget: maxEvaluations, comparisons: 4000}
+	c := comparer{budget: maxEvaluations, work: maxAllWork, comparisons: 4000}
 	for _, a := range golds {
 		for _, b := range preds {
 			eq, why := c.equal(a, b, 0)
@@ -130,6 +130,7 @@ func readings(s string) ([]*node, error) {
 // comparer carries the budgets of one Equal.
 type comparer struct {
 	budget      int // elementary function evaluations
+	work        int // term operations of exact arithmetic
 	comparisons int // pairs of expressions
 }
 
@@ -234,7 +235,7 @@ func (c *comparer) expressions(g, p *node) (bool, string) {
 
 func (c *comparer) values(g, p *node) (bool, string) {
 	g, p = resolveDegrees(g), resolveDegrees(p)
-	if eq, decided := exactEqual(g, p); decided {
+	if eq, decided := exactEqual(g, p, &c.work); decided {
 		if eq {
 			return true, "equal exactly"
 		}

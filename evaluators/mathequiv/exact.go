@@ -11,7 +11,8 @@ import (
 const (
 	maxBits     = 1 << 14 // of a numerator or denominator
 	maxTerms    = 1500    // of a polynomial
-	maxPolyWork = 300_000 // term products in one comparison, long coefficients counting more
+	maxPolyWork = 300_000 // term operations in one comparison, long coefficients counting more
+	maxAllWork  = 900_000 // and in all comparisons of one pair of answers
 )
 
 var (
@@ -27,7 +28,7 @@ var (
 type algebra struct {
 	gens   []generator
 	byName map[string]int
-	work   int
+	work   int // left
 	// unsure is set when generators may depend on each other (2^(1/2) beside
 	// 2^(1/3), a root of an unfactored integer): then unequal polynomials do not
 	// prove unequal values.
@@ -97,7 +98,7 @@ func (a *algebra) mul(p, q poly) (poly, error) {
 	for m1, c1 := range p {
 		for m2, c2 := range q {
 			bits := c1.Num().BitLen() + c1.Denom().BitLen() + c2.Num().BitLen() + c2.Denom().BitLen()
-			if a.work += 1 + bits*bits>>16; a.work > maxPolyWork {
+			if a.work -= 1 + bits*bits>>16; a.work < 0 {
 				return nil, errTooBig
 			}
 			c := new(big.Rat).Mul(c1, c2)
@@ -198,6 +199,9 @@ func (a *algebra) sum(x, y quotient, sign int64) (quotient, error) {
 	d, err := a.mul(x.den, y.den)
 	if err != nil {
 		return quotient{}, err
+	}
+	if a.work -= len(l) + len(r); a.work < 0 {
+		return quotient{}, errTooBig
 	}
 	return a.tidy(quotient{l.add(r, sign), d}), nil
 }
@@ -577,8 +581,16 @@ func baseValue(n *node) (*big.Rat, bool) {
 
 // exactEqual compares two expressions exactly. decided is false when exact
 // arithmetic cannot tell.
-func exactEqual(x, y *node) (equal, decided bool) {
+//
+// work is the caller's budget; what is spent is taken off it.
+func exactEqual(x, y *node, work *int) (equal, decided bool) {
 	a := newAlgebra()
+	a.work = min(maxPolyWork, *work)
+	granted := a.work
+	defer func() { *work -= granted - max(a.work, 0) + 50 }()
+	if granted <= 0 {
+		return false, false
+	}
 	p, err := a.of(x)
 	if err != nil {
 		return false, false

@@ -12,7 +12,7 @@ const (
 	precision = 320
 	agreeBits = 200
 	zeroBits  = 250     // a difference below 2^-zeroBits is rounding
-	maxExp    = 1 << 16 // binary exponent beyond which a value counts as undefined
+	maxExp    = 1 << 16 // binary exponents beyond ± this count as undefined
 )
 
 // maxEvaluations bounds the elementary functions evaluated in one comparison.
@@ -164,7 +164,7 @@ func (z complexNum) settle() (complexNum, error) {
 		return z, errUndefined
 	}
 	er, ei := z.re.MantExp(nil), z.im.MantExp(nil)
-	if z.re.Sign() != 0 && er > maxExp || z.im.Sign() != 0 && ei > maxExp {
+	if z.re.Sign() != 0 && (er > maxExp || er < -maxExp) || z.im.Sign() != 0 && (ei > maxExp || ei < -maxExp) {
 		return z, errUndefined
 	}
 	if z.im.Sign() != 0 && (z.re.Sign() != 0 && er-ei > zeroBits || ei < -zeroBits && z.re.Sign() == 0) {
