@@ -230,10 +230,10 @@ func shapeCustomMCQ(row map[string]any, _ position) ([]item, error) {
 	}
 	answer := strings.TrimSpace(textOf(row["answer"]))
 	it.correct = letterIndex(answer)
-	if it.correct < 0 {
+	if it.correct < 0 || it.correct >= len(it.options) {
 		it.correct = slices.Index(it.options, answer)
 	}
-	if it.correct < 0 || it.correct >= len(it.options) {
+	if it.correct < 0 {
 		return nil, fmt.Errorf("answer %q is neither one of the letters A–%s nor an option's text", answer, letter(len(it.options)-1))
 	}
 	return []item{it}, nil
