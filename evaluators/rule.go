@@ -85,3 +85,13 @@ func anyReference(it Item, same func(ref string) bool) bool {
 	}
 	return false
 }
+
+// scoreFunc is a scorer that is one pure function.
+type scoreFunc struct {
+	meta
+	grade func(Answer, Item) Verdict
+}
+
+func (s scoreFunc) Score(_ context.Context, a Answer, it Item) (Verdict, error) {
+	return s.grade(a, it), nil
+}

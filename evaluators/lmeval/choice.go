@@ -172,3 +172,11 @@ func ChoicesOf(question string) []string {
 	}
 	return out
 }
+
+// NQOpen is the metric of nq_open: the articles "The ", "the ", "An ", "A ", "a "
+// and "an " are deleted at word starts before case and punctuation are.
+var NQOpen = ExactMatch{IgnoreCase: true, IgnorePunctuation: true, Delete: func(s string) string {
+	return articles.ReplaceAllString(s, "")
+}}
+
+var articles = regexp.MustCompile(`\b(?:The |the |An |A |a |an )`)

@@ -168,3 +168,19 @@ func linkAt(s string) int {
 	}
 	return 0
 }
+
+// IsWord reports whether w is a number word, in any letter case.
+func IsWord(w string) bool {
+	_, ok := values[strings.ToLower(w)]
+	return ok
+}
+
+// Any reports whether one of words is a number word.
+func Any(words []string) bool {
+	for _, w := range words {
+		if IsWord(w) {
+			return true
+		}
+	}
+	return false
+}
