@@ -25,7 +25,7 @@ type goldenFunc func(r goldenRow) any
 // table per family file. A label is matched whole.
 func goldenTables() []map[string]goldenFunc {
 	return []map[string]goldenFunc{
-		goldenGSM8K, goldenChoice, goldenMath, goldenText,
+		goldenGSM8K, goldenChoice, goldenMath, goldenText, goldenCode, goldenStats,
 	}
 }
 

@@ -25,6 +25,14 @@ func VerifyExtract(text string) string {
 		}
 		if s := strings.TrimSpace(text[start+len(d[0]) : end]); s != "" {
 			best, at = s, start
+			// "$5$ or $6$" is one answer of two parts
+			head := strings.TrimSpace(text[:start])
+			for _, link := range []string{"or", "and", ","} {
+				if rest, joined := strings.CutSuffix(head, link); joined && strings.HasSuffix(strings.TrimSpace(rest), d[1]) {
+					best = VerifyExtract(strings.TrimSpace(rest)) + ", " + s
+					break
+				}
+			}
 		}
 	}
 	return best
