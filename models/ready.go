@@ -72,7 +72,7 @@ func (s *service) explain(target string, r *Result) error {
 		case http.StatusNotFound, http.StatusMethodNotAllowed:
 			remedy = "no such path there: --url takes the base with its prefix, for example http://host:8000 or https://host/api/v1"
 		default:
-			if strings.Contains(r.Error, "HTTPS port") {
+			if strings.Contains(r.Error, "HTTPS port") || strings.Contains(r.Error, "HTTPS server") {
 				remedy = "use https:// in --url"
 			}
 		}

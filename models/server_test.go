@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"log"
 	"net"
 	"net/http"
 	"strings"
@@ -172,3 +173,6 @@ func (w *warnings) String() string {
 	defer w.mu.Unlock()
 	return strings.Join(w.got, "\n")
 }
+
+// quiet is for servers whose complaints about bad hand-shakes are expected.
+var quiet = log.New(io.Discard, "", 0)
