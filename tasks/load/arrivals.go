@@ -1,0 +1,63 @@
+package load
+
+import (
+	"fmt"
+	"math"
+)
+
+// Arrivals are the traffic settings as users give them (vLLM's and AISBench's
+// flags).
+type Arrivals struct {
+	RequestRate float64 // requests/s; 0 or +Inf = all at once
+	Burstiness  float64 // gamma shape; 0 = 1 (Poisson); +Inf = constant gaps
+	RampUp      string  // "", linear or exponential
+	RampStart   float64 // requests/s
+	RampEnd     float64 // requests/s
+	Count       int     // requests to come; 0 = open (no rescaling)
+	Seed        uint64
+	NoRescale   bool // keep the sum of the gaps random
+}
+
+// Schedule builds the schedule these settings describe. The error names the
+// flag at fault.
+func (a Arrivals) Schedule() (Schedule, error) {
+	if math.IsNaN(a.RequestRate) || a.RequestRate < 0 {
+		return nil, fmt.Errorf("--request-rate %g: give a rate above 0, or inf for all at once", a.RequestRate)
+	}
+	b := a.Burstiness
+	if b == 0 {
+		b = 1
+	}
+	if math.IsNaN(b) || b < 0 {
+		return nil, fmt.Errorf("--burstiness %g: give a number above 0 (1 = Poisson, below 1 = burstier, inf = constant gaps)", b)
+	}
+	if a.RampUp != "" {
+		if a.RampUp != "linear" && a.RampUp != "exponential" {
+			return nil, fmt.Errorf("--ramp-up-strategy %q: give linear or exponential", a.RampUp)
+		}
+		if a.RequestRate != 0 && !math.IsInf(a.RequestRate, 1) {
+			return nil, fmt.Errorf("--request-rate and --ramp-up-strategy exclude each other: the ramp sets the rate")
+		}
+		if a.RampStart < 0 || a.RampEnd <= 0 || a.RampStart > a.RampEnd {
+			return nil, fmt.Errorf("--ramp-up-start-rps %g and --ramp-up-end-rps %g: both are needed, with 0 ≤ start ≤ end and end above 0", a.RampStart, a.RampEnd)
+		}
+		if a.RampUp == "exponential" && a.RampStart == 0 {
+			return nil, fmt.Errorf("--ramp-up-start-rps 0: an exponential ramp cannot start at 0")
+		}
+		if a.Count == 0 {
+			return nil, fmt.Errorf("--ramp-up-strategy needs a number of requests: the ramp goes by request index")
+		}
+		return Ramp{Start: a.RampStart, End: a.RampEnd, Count: a.Count, Exponential: a.RampUp == "exponential", Burstiness: b, Seed: a.Seed}, nil
+	}
+	if a.RequestRate == 0 || math.IsInf(a.RequestRate, 1) {
+		return AllAtOnce{}, nil
+	}
+	if math.IsInf(b, 1) {
+		return Constant{Rate: a.RequestRate}, nil
+	}
+	g := Gamma{Rate: a.RequestRate, Burstiness: b, Seed: a.Seed}
+	if a.Count == 0 || a.NoRescale {
+		return g, nil
+	}
+	return Rescaled{Of: g, Count: a.Count, Rate: a.RequestRate}, nil
+}

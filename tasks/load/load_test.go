@@ -1,0 +1,235 @@
+package load
+
+import (
+	"context"
+	"iter"
+	"math"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"ais_bench/models/transport"
+)
+
+func take(s Schedule, n int) []time.Duration {
+	var out []time.Duration
+	for t := range s.Arrivals() {
+		if len(out) == n {
+			break
+		}
+		out = append(out, t)
+	}
+	return out
+}
+
+func schedules() []Schedule {
+	return []Schedule{
+		AllAtOnce{}, Constant{Rate: 50}, Poisson(50, 7), Gamma{Rate: 50, Burstiness: 0.25, Seed: 7}, Gamma{Rate: 50, Burstiness: 9, Seed: 7},
+		Ramp{Start: 10, End: 100, Count: 500, Burstiness: 1, Seed: 7}, Ramp{Start: 10, End: 100, Count: 500, Exponential: true, Burstiness: math.Inf(1), Seed: 7},
+		Stages{List: []Stage{{20, 10 * time.Second}, {0, 5 * time.Second}, {100, 10 * time.Second}}, Seed: 7},
+		Replay{Times: []time.Duration{3e9, 1e9, 2e9}, Speed: 2},
+		Rescaled{Of: Poisson(50, 7), Count: 100, Rate: 50},
+	}
+}
+
+func TestSchedulesAreMonotonicAndRepeatable(t *testing.T) {
+	for _, s := range schedules() {
+		a, b := take(s, 2000), take(s, 2000)
+		if len(a) == 0 {
+			t.Errorf("%s: no arrivals", s)
+		}
+		for i := range a {
+			if a[i] != b[i] {
+				t.Fatalf("%s: arrival %d is %v, then %v", s, i, a[i], b[i])
+			}
+			if i > 0 && a[i] < a[i-1] || a[i] < 0 {
+				t.Fatalf("%s: arrival %d at %v after %v", s, i, a[i], a[i-1])
+			}
+		}
+	}
+}
+
+func TestSeedsDiffer(t *testing.T) {
+	a, b := take(Poisson(10, 1), 5), take(Poisson(10, 2), 5)
+	if a[0] == b[0] && a[4] == b[4] {
+		t.Error("two seeds give the same arrivals")
+	}
+}
+
+func TestGammaMeanAndVariation(t *testing.T) {
+	for _, b := range []float64{0.25, 1, 4} {
+		times := take(Gamma{Rate: 100, Burstiness: b, Seed: 3}, 40000)
+		var sum, sq float64
+		for i := range times {
+			g := times[i].Seconds()
+			if i > 0 {
+				g -= times[i-1].Seconds()
+			}
+			sum += g
+			sq += g * g
+		}
+		n := float64(len(times))
+		mean := sum / n
+		cv := math.Sqrt(sq/n-mean*mean) / mean
+		if math.Abs(mean-0.01) > 0.0005 {
+			t.Errorf("burstiness %g: mean gap %g s, want 0.01", b, mean)
+		}
+		if want := 1 / math.Sqrt(b); math.Abs(cv-want) > 0.05*want {
+			t.Errorf("burstiness %g: CV %g, want %g", b, cv, want)
+		}
+	}
+}
+
+func TestExactTimes(t *testing.T) {
+	const ms = time.Millisecond
+	for _, c := range []struct {
+		s    Schedule
+		want []time.Duration
+	}{
+		{Constant{Rate: 10}, []time.Duration{0, 100 * ms, 200 * ms}},
+		{Replay{Times: []time.Duration{3 * time.Second, time.Second, 2 * time.Second}, Speed: 2}, []time.Duration{0, 500 * ms, 1000 * ms}},
+		{Ramp{Start: 1, End: 3, Count: 3, Burstiness: math.Inf(1)}, []time.Duration{1000 * ms, 1500 * ms, 1500*ms + time.Second/3}},
+		{Ramp{Start: 1, End: 4, Count: 3, Exponential: true, Burstiness: math.Inf(1)}, []time.Duration{1000 * ms, 1500 * ms, 1750 * ms}},
+	} {
+		got := take(c.s, len(c.want))
+		for i := range c.want {
+			if d := got[i] - c.want[i]; d < -time.Microsecond || d > time.Microsecond {
+				t.Errorf("%s: arrival %d at %v, want %v", c.s, i, got[i], c.want[i])
+			}
+		}
+	}
+	r := take(Rescaled{Of: Poisson(5, 1), Count: 40, Rate: 5}, 100)
+	if len(r) != 40 || (r[39]-8*time.Second).Abs() > time.Microsecond {
+		t.Errorf("rescaled: %d arrivals, last at %v; want 40, 8s", len(r), r[len(r)-1])
+	}
+}
+
+func TestArrivalsErrors(t *testing.T) {
+	for _, a := range []Arrivals{
+		{RequestRate: -1}, {Burstiness: -1, RequestRate: 1}, {RampUp: "lin"}, {RampUp: "linear", RequestRate: 3, RampEnd: 2, Count: 1},
+		{RampUp: "exponential", RampEnd: 3, Count: 5}, {RampUp: "linear", RampStart: 5, RampEnd: 3, Count: 5}, {RampUp: "linear", RampStart: 1, RampEnd: 3},
+	} {
+		if s, err := a.Schedule(); err == nil {
+			t.Errorf("%+v: got %s, want an error", a, s)
+		}
+	}
+	for _, a := range []Arrivals{{}, {RequestRate: math.Inf(1)}} {
+		if s, err := a.Schedule(); err != nil || s != (AllAtOnce{}) {
+			t.Errorf("%+v: %v, %v; want all at once", a, s, err)
+		}
+	}
+}
+
+func TestConcurrencyCapIsNeverExceeded(t *testing.T) {
+	var live, peak atomic.Int64
+	seen := make([]atomic.Int32, 300)
+	rep := Run(context.Background(), Config{Clock: transport.NewClock(), Count: 300, MaxConcurrency: 7}, func(_ context.Context, s Slot) {
+		n := live.Add(1)
+		for p := peak.Load(); n > p && !peak.CompareAndSwap(p, n); p = peak.Load() {
+		}
+		seen[s.Index].Add(1)
+		time.Sleep(200 * time.Microsecond)
+		live.Add(-1)
+	})
+	if rep.Dispatched != 300 || peak.Load() > 7 || rep.MaxInFlight > 7 {
+		t.Errorf("dispatched %d with at most %d (report: %d) in flight; want 300, ≤ 7", rep.Dispatched, peak.Load(), rep.MaxInFlight)
+	}
+	for i := range seen {
+		if seen[i].Load() != 1 {
+			t.Fatalf("request %d was sent %d times", i, seen[i].Load())
+		}
+	}
+	if len(rep.Lag) != 300 || len(rep.SlotWait) != 300 || rep.SlotWait[299] <= rep.SlotWait[0] {
+		t.Errorf("the wait for a slot is not reported: %d lags, last wait %d", len(rep.Lag), rep.SlotWait[299])
+	}
+}
+
+func TestScheduledTimesSurviveTheCap(t *testing.T) {
+	clock := transport.NewClock()
+	var mu sync.Mutex
+	at := map[int]int64{}
+	rep := Run(context.Background(), Config{Clock: clock, Schedule: Constant{Rate: 1000}, Count: 20, MaxConcurrency: 1}, func(_ context.Context, s Slot) {
+		mu.Lock()
+		at[s.Index] = s.Scheduled
+		mu.Unlock()
+		time.Sleep(3 * time.Millisecond)
+	})
+	for i := range 20 {
+		if want := rep.Started + int64(i)*1e6; at[i] != want {
+			t.Errorf("request %d scheduled at %d, want %d: the schedule must not wait for the service", i, at[i], want)
+		}
+	}
+}
+
+func TestStopDrainsThenCancels(t *testing.T) {
+	stop := make(chan struct{})
+	var started, cancelled atomic.Int64
+	rep := Run(context.Background(), Config{Clock: transport.NewClock(), Count: 1000, MaxConcurrency: 4, Stop: stop, Drain: 20 * time.Millisecond},
+		func(ctx context.Context, s Slot) {
+			if started.Add(1) == 4 {
+				close(stop)
+			}
+			<-ctx.Done() // never finishes by itself
+			cancelled.Add(1)
+		})
+	if !rep.Stopped || rep.Dispatched != 4 || cancelled.Load() != 4 {
+		t.Errorf("stopped %v, dispatched %d, cancelled %d; want true, 4, 4", rep.Stopped, rep.Dispatched, cancelled.Load())
+	}
+}
+
+func TestCancelledContextEndsAtOnce(t *testing.T) {
+	ctx, cancel := context.WithCancel(context.Background())
+	rep := Run(ctx, Config{Clock: transport.NewClock(), Schedule: Constant{Rate: 1}, Count: 1000}, func(context.Context, Slot) { cancel() })
+	if !rep.Stopped || rep.Dispatched != 1 {
+		t.Errorf("stopped %v, dispatched %d; want true, 1", rep.Stopped, rep.Dispatched)
+	}
+}
+
+func TestPressureKeepsClientsBusy(t *testing.T) {
+	var perClient [5]atomic.Int64
+	var live, peak atomic.Int64
+	rep := Run(context.Background(), Config{Clock: transport.NewClock(), Clients: 5, Count: 500, Duration: time.Hour}, func(_ context.Context, s Slot) {
+		n := live.Add(1)
+		for p := peak.Load(); n > p && !peak.CompareAndSwap(p, n); p = peak.Load() {
+		}
+		perClient[s.Client].Add(1)
+		time.Sleep(50 * time.Microsecond)
+		live.Add(-1)
+	})
+	total := int64(0)
+	for i := range perClient {
+		if perClient[i].Load() == 0 {
+			t.Errorf("client %d sent nothing", i)
+		}
+		total += perClient[i].Load()
+	}
+	if total != 500 || rep.Dispatched != 500 || peak.Load() > 5 {
+		t.Errorf("sent %d (report %d) with up to %d clients; want 500 with 5", total, rep.Dispatched, peak.Load())
+	}
+}
+
+func TestDurationEndsAnOpenSchedule(t *testing.T) {
+	var n atomic.Int64
+	rep := Run(context.Background(), Config{Clock: transport.NewClock(), Schedule: Constant{Rate: 1000}, Duration: 25 * time.Millisecond}, func(context.Context, Slot) { n.Add(1) })
+	if rep.Dispatched < 1 || rep.Dispatched > 25 || int64(rep.Dispatched) != n.Load() {
+		t.Errorf("dispatched %d in 25 ms at 1000/s (ran %d); want 1 to 25", rep.Dispatched, n.Load())
+	}
+	ended := Run(context.Background(), Config{Clock: transport.NewClock(), Schedule: finite{3}}, func(context.Context, Slot) {})
+	if ended.Dispatched != 3 {
+		t.Errorf("a schedule of 3 arrivals dispatched %d", ended.Dispatched)
+	}
+}
+
+type finite struct{ n int }
+
+func (f finite) String() string { return "finite" }
+func (f finite) Arrivals() iter.Seq[time.Duration] {
+	return func(yield func(time.Duration) bool) {
+		for range f.n {
+			if !yield(0) {
+				return
+			}
+		}
+	}
+}
