@@ -4,6 +4,7 @@ import (
 	"io"
 	"regexp"
 	"sort"
+	"strconv"
 	"strings"
 	"unicode/utf8"
 )
@@ -29,7 +30,9 @@ type Redactor struct {
 	escaped  *regexp.Regexp // slow path, taken when the text holds a backslash, & or %
 	words    []string       // literals that a byte stream may be scrubbed of (not bare numbers)
 	stream   *regexp.Regexp
-	longest  int // longest match in bytes, for streams
+	chars    [256]bool // bytes that occur in secrets: an escape of another one needs no slow path
+	special  bool      // a secret holds characters that encoders escape in several ways
+	longest  int       // longest match in bytes, for streams
 }
 
 // NewRedactor returns a redactor of the given values. Values shorter than
@@ -51,6 +54,11 @@ func NewRedactor(secrets ...string) *Redactor {
 	for _, s := range r.literals {
 		p := escapedPattern(s)
 		all = append(all, p)
+		for _, c := range []byte(s) {
+			r.chars[c] = true
+			plain := c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || strings.IndexByte("-._~", c) >= 0
+			r.special = r.special || !plain
+		}
 		// A stream holds numbers too: a secret of digits alone is scrubbed from
 		// text fields but must not punch holes into measurements.
 		if strings.Trim(s, "0123456789.") != "" {
@@ -131,10 +139,39 @@ func (r *Redactor) String(s string) string {
 			s = strings.ReplaceAll(s, l, redacted)
 		}
 	}
-	if strings.ContainsAny(s, `\%&`) {
+	if r.suspicious(s) {
 		s = r.escaped.ReplaceAllLiteralString(s, redacted)
 	}
 	return s
+}
+
+// suspicious says whether s may hold a secret in an escaped form. Most text
+// holds no escape of any character that occurs in a secret, and is spared the
+// regular expression.
+func (r *Redactor) suspicious(s string) bool {
+	if r.special {
+		return strings.ContainsAny(s, `\%&`)
+	}
+	for i := 0; i+2 < len(s); i++ {
+		switch s[i] {
+		case '%':
+			if c, ok := unhex(s[i+1 : i+3]); ok && r.chars[c] {
+				return true
+			}
+		case '\\':
+			if s[i+1] == 'u' && i+5 < len(s) && s[i+2:i+4] == "00" {
+				if c, ok := unhex(s[i+4 : i+6]); ok && r.chars[c] {
+					return true
+				}
+			}
+		}
+	}
+	return false
+}
+
+func unhex(s string) (byte, bool) {
+	v, err := strconv.ParseUint(s, 16, 8)
+	return byte(v), err == nil
 }
 
 // Strings returns a scrubbed copy of list.

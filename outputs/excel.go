@@ -1,0 +1,679 @@
+package outputs
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/xuri/excelize/v2"
+)
+
+// Limits of the xlsx format.
+const (
+	excelMaxRows = 1_048_576
+	excelMaxText = 32_767 // UTF-16 units in a cell
+	excelMaxName = 31     // characters of a sheet's name
+	// excelMaxErrors bounds the Errors sheet; the counts above it are complete.
+	excelMaxErrors = 10_000
+)
+
+// excelReport builds one workbook.
+type excelReport struct {
+	f      *excelize.File
+	d      *ReportData
+	red    *Redactor
+	tr     translator
+	styles map[excelStyle]int
+	next   map[string]int // next free row of a sheet, 1-based
+	widths map[string]map[int]float64
+	charts int // columns used on the chart data sheet
+}
+
+type excelStyle struct {
+	format string
+	mark   Mark
+	bold   bool
+	header bool
+	title  bool
+	wrap   bool
+}
+
+// WriteExcel writes the report as a workbook: Summary, one sheet a group of
+// sections, Requests (at most 1,048,575 rows; the Parquet file has all),
+// Errors, Config. Numbers are numbers with number formats; text is text
+// whatever it begins with; control characters are removed and cells cut at
+// the format's limit.
+func WriteExcel(path string, d *ReportData, red *Redactor) error {
+	x := &excelReport{f: excelize.NewFile(), d: d, red: red, tr: newTranslator(d),
+		styles: map[excelStyle]int{}, next: map[string]int{}, widths: map[string]map[int]float64{}}
+	defer x.f.Close()
+	if err := x.build(); err != nil {
+		return fmt.Errorf("write %s: %w", path, err)
+	}
+	out, err := createAtomic(path, nil, false)
+	if err != nil {
+		return err
+	}
+	defer out.Abort()
+	if err := x.f.Write(out); err != nil {
+		return explainWrite(path, err)
+	}
+	return out.Commit()
+}
+
+func (x *excelReport) build() error {
+	summary := x.sheetName("Summary")
+	if err := x.f.SetSheetName("Sheet1", summary); err != nil {
+		return err
+	}
+	x.next[summary] = 1
+	if err := x.summary(summary); err != nil {
+		return err
+	}
+	// Sheets in the order readers expect; sections may name others.
+	order := []string{"Accuracy", "Performance", "Sweep"}
+	after := []string{}
+	seen := map[string]bool{"Accuracy": true, "Performance": true, "Sweep": true, "Environment": true}
+	bySheet := map[string][]Section{}
+	for _, s := range x.d.Sections {
+		name := s.Sheet
+		if name == "" {
+			name = "Performance"
+		}
+		if !seen[name] {
+			seen[name] = true
+			order = append(order, name)
+		}
+		bySheet[name] = append(bySheet[name], s)
+	}
+	after = append(after, "Environment")
+	for _, name := range order {
+		if err := x.sections(name, bySheet[name]); err != nil {
+			return err
+		}
+	}
+	if x.d.Records != nil {
+		if err := x.requests(); err != nil {
+			return err
+		}
+	}
+	for _, name := range after {
+		if err := x.sections(name, bySheet[name]); err != nil {
+			return err
+		}
+	}
+	if len(x.d.Config) > 0 {
+		t := Table{Columns: []Column{{Name: "Group"}, {Name: "Key"}, {Name: "Value"}}}
+		for _, c := range x.d.Config {
+			t.AddRow(c.Group, c.Key, c.Value)
+		}
+		if err := x.single("Config", &t); err != nil {
+			return err
+		}
+	}
+	for sheet, cols := range x.widths {
+		for c, w := range cols {
+			name, _ := excelize.ColumnNumberToName(c)
+			if err := x.f.SetColWidth(sheet, name, name, min(max(w+2, 9), 70)); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// sheetName translates and makes a valid, unique sheet name.
+func (x *excelReport) sheetName(name string) string {
+	name = strings.Map(func(r rune) rune {
+		if strings.ContainsRune(`:\/?*[]`, r) {
+			return '-'
+		}
+		return r
+	}, excelText(x.red.String(x.tr.term(name))))
+	name = strings.Trim(name, "'")
+	for utf8.RuneCountInString(name) > excelMaxName {
+		_, n := utf8.DecodeLastRuneInString(name)
+		name = name[:len(name)-n]
+	}
+	if name == "" {
+		name = "Sheet"
+	}
+	return name
+}
+
+func (x *excelReport) newSheet(name string) (string, error) {
+	sheet := x.sheetName(name)
+	if _, ok := x.next[sheet]; ok {
+		return sheet, nil
+	}
+	x.next[sheet] = 1
+	_, err := x.f.NewSheet(sheet)
+	return sheet, err
+}
+
+// text translates, scrubs and cleans a text for a cell.
+func (x *excelReport) text(s string) string { return excelText(x.red.String(x.tr.term(s))) }
+
+// raw is text without translation, for data.
+func (x *excelReport) raw(s string) string { return excelText(x.red.String(s)) }
+
+// excelText drops what XML cannot hold and cuts at the cell limit.
+func excelText(s string) string {
+	clean := true
+	for _, r := range s {
+		if r < 0x20 && r != '\n' && r != '\t' || r == 0x7f || r == utf8.RuneError || r == 0xfffe || r == 0xffff {
+			clean = false
+			break
+		}
+	}
+	if !clean {
+		s = strings.Map(func(r rune) rune {
+			if r < 0x20 && r != '\n' && r != '\t' || r == 0x7f || r == 0xfffe || r == 0xffff {
+				return -1
+			}
+			return r
+		}, strings.ToValidUTF8(s, "\ufffd"))
+	}
+	if len(s) <= excelMaxText {
+		return s
+	}
+	const mark = "… [cut]"
+	units := 0
+	for i, r := range s {
+		n := 1
+		if r > 0xffff {
+			n = 2
+		}
+		if units+n > excelMaxText-len(mark) {
+			rest := 0
+			for _, r := range s[i:] {
+				rest++
+				if r > 0xffff {
+					rest++
+				}
+			}
+			if units+rest <= excelMaxText {
+				return s
+			}
+			return s[:i] + mark
+		}
+		units += n
+	}
+	return s
+}
+
+func (x *excelReport) style(k excelStyle) int {
+	if id, ok := x.styles[k]; ok {
+		return id
+	}
+	st := &excelize.Style{Alignment: &excelize.Alignment{Vertical: "top", WrapText: k.wrap}}
+	if k.format != "" {
+		f := k.format
+		st.CustomNumFmt = &f
+	}
+	switch {
+	case k.title:
+		st.Font = &excelize.Font{Bold: true, Size: 14}
+	case k.header:
+		st.Font = &excelize.Font{Bold: true, Color: "FFFFFF"}
+		st.Fill = excelize.Fill{Type: "pattern", Pattern: 1, Color: []string{"305496"}}
+		st.Alignment.WrapText = true
+	case k.bold:
+		st.Font = &excelize.Font{Bold: true}
+	}
+	switch k.mark {
+	case MarkGood:
+		st.Fill = excelize.Fill{Type: "pattern", Pattern: 1, Color: []string{"C6EFCE"}}
+	case MarkBad:
+		st.Fill = excelize.Fill{Type: "pattern", Pattern: 1, Color: []string{"FFC7CE"}}
+	case MarkWarn:
+		st.Fill = excelize.Fill{Type: "pattern", Pattern: 1, Color: []string{"FFEB9C"}}
+	}
+	id, err := x.f.NewStyle(st)
+	if err != nil {
+		id = 0 // the default style; values matter more than looks
+	}
+	x.styles[k] = id
+	return id
+}
+
+// numberFormat is Excel's format for a cell of a column.
+func numberFormat(c Column, cell Cell) string {
+	switch cell.Value.(type) {
+	case time.Time:
+		return "yyyy-mm-dd hh:mm:ss"
+	case int64, uint64, float64:
+	default:
+		return ""
+	}
+	format := c.Format
+	if cell.Format != "" {
+		format = cell.Format
+	}
+	decimals := -1
+	if i := strings.LastIndexByte(format, '.'); i >= 0 {
+		fmt.Sscanf(format[i+1:], "%d", &decimals)
+	}
+	switch {
+	case c.Kind == KindPercent:
+		if decimals < 0 {
+			decimals = 2
+		}
+		return fixed("0", decimals) + "%"
+	case decimals >= 0:
+		return fixed("#,##0", decimals)
+	}
+	if _, ok := cell.Value.(float64); ok && c.Kind != KindInt {
+		return "#,##0.00##"
+	}
+	return "#,##0"
+}
+
+func fixed(base string, decimals int) string {
+	if decimals == 0 {
+		return base
+	}
+	return base + "." + strings.Repeat("0", decimals)
+}
+
+// put writes one cell. Strings are written as strings, whatever they begin
+// with: a cell never becomes a formula.
+func (x *excelReport) put(sheet string, col, row int, v any, st excelStyle) error {
+	ref, err := excelize.CoordinatesToCellName(col, row)
+	if err != nil {
+		return err
+	}
+	switch val := v.(type) {
+	case nil:
+		if st == (excelStyle{}) {
+			return nil
+		}
+	case string:
+		err = x.f.SetCellStr(sheet, ref, val)
+		x.widen(sheet, col, val)
+	case time.Time:
+		err = x.f.SetCellValue(sheet, ref, val)
+		x.widen(sheet, col, "2026-01-01 00:00:00")
+	default:
+		err = x.f.SetCellValue(sheet, ref, val)
+		x.widen(sheet, col, fmt.Sprint(val)[:min(14, len(fmt.Sprint(val)))])
+	}
+	if err != nil {
+		return err
+	}
+	return x.f.SetCellStyle(sheet, ref, ref, x.style(st))
+}
+
+func (x *excelReport) widen(sheet string, col int, s string) {
+	w := 0
+	for line := range strings.SplitSeq(s, "\n") {
+		w = max(w, width.StringWidth(line))
+	}
+	if x.widths[sheet] == nil {
+		x.widths[sheet] = map[int]float64{}
+	}
+	x.widths[sheet][col] = max(x.widths[sheet][col], float64(min(w, 60)))
+}
+
+// line writes a text across the sheet without widening its column.
+func (x *excelReport) line(sheet, s string, st excelStyle) error {
+	ref, err := excelize.CoordinatesToCellName(1, x.next[sheet])
+	if err != nil {
+		return err
+	}
+	if err := x.f.SetCellStr(sheet, ref, s); err != nil {
+		return err
+	}
+	x.next[sheet]++
+	return x.f.SetCellStyle(sheet, ref, ref, x.style(st))
+}
+
+// table writes t at the sheet's next free row; it returns the first and last
+// row of the grid (header included).
+func (x *excelReport) table(sheet string, t *Table) (top, bottom int, err error) {
+	if err := t.Check(); err != nil {
+		return 0, 0, err
+	}
+	if t.Title != "" {
+		if err := x.line(sheet, x.text(t.Title), excelStyle{bold: true}); err != nil {
+			return 0, 0, err
+		}
+	}
+	top = x.next[sheet]
+	for i, c := range t.Columns {
+		label := x.tr.label(c)
+		if err := x.put(sheet, i+1, top, x.raw(label), excelStyle{header: true}); err != nil {
+			return 0, 0, err
+		}
+	}
+	row := top
+	for _, r := range t.Rows {
+		row++
+		if row > excelMaxRows-2 {
+			return 0, 0, fmt.Errorf("table %q has %d rows, more than a sheet can hold", t.Title, len(t.Rows))
+		}
+		for i, c := range t.Columns {
+			cell := t.cell(r, i)
+			var v any = cell.Value
+			switch s := v.(type) {
+			case string:
+				v = x.text(s)
+			case bool:
+				v = x.text(map[bool]string{true: "yes", false: "no"}[s])
+			}
+			st := excelStyle{format: numberFormat(c, cell), mark: markOf(c, cell)}
+			if s, ok := v.(string); ok && strings.ContainsAny(s, "\n") {
+				st.wrap = true
+			}
+			if err := x.put(sheet, i+1, row, v, st); err != nil {
+				return 0, 0, err
+			}
+			if cell.Note != "" || cell.Unit != "" && cell.Unit != c.Unit {
+				note := strings.TrimSpace(cell.Unit + " " + cell.Note)
+				ref, _ := excelize.CoordinatesToCellName(i+1, row)
+				if err := x.f.AddComment(sheet, excelize.Comment{Cell: ref, Author: "ais_bench", Text: x.text(note)}); err != nil {
+					return 0, 0, err
+				}
+			}
+		}
+	}
+	if err := x.verdictColours(sheet, t, top+1, row); err != nil {
+		return 0, 0, err
+	}
+	x.next[sheet] = row + 1
+	for _, n := range t.Notes {
+		if err := x.line(sheet, x.text(n), excelStyle{}); err != nil {
+			return 0, 0, err
+		}
+	}
+	x.next[sheet]++
+	return top, row, nil
+}
+
+// verdictColours colours verdict columns by their text, so that the colour
+// follows when someone edits or filters.
+func (x *excelReport) verdictColours(sheet string, t *Table, top, bottom int) error {
+	if bottom < top {
+		return nil
+	}
+	for i, c := range t.Columns {
+		if c.Kind != KindVerdict {
+			continue
+		}
+		from, _ := excelize.CoordinatesToCellName(i+1, top)
+		to, _ := excelize.CoordinatesToCellName(i+1, bottom)
+		var rules []excelize.ConditionalFormatOptions
+		for _, rule := range []struct{ text, fill string }{{"PASS", "C6EFCE"}, {"FAIL", "FFC7CE"}, {"INCONCLUSIVE", "FFEB9C"}} {
+			id, err := x.f.NewConditionalStyle(&excelize.Style{Fill: excelize.Fill{Type: "pattern", Pattern: 1, Color: []string{rule.fill}}})
+			if err != nil {
+				return err
+			}
+			rules = append(rules, excelize.ConditionalFormatOptions{Type: "cell", Criteria: "==", Value: `"` + x.text(rule.text) + `"`, Format: &id})
+		}
+		if err := x.f.SetConditionalFormat(sheet, from+":"+to, rules); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// single fills a sheet with one table: frozen header and filter.
+func (x *excelReport) single(name string, t *Table) error {
+	sheet, err := x.newSheet(name)
+	if err != nil {
+		return err
+	}
+	top, bottom, err := x.table(sheet, t)
+	if err != nil {
+		return err
+	}
+	return x.freeze(sheet, top, bottom, len(t.Columns))
+}
+
+func (x *excelReport) freeze(sheet string, top, bottom, columns int) error {
+	below, _ := excelize.CoordinatesToCellName(1, top+1)
+	if err := x.f.SetPanes(sheet, &excelize.Panes{Freeze: true, YSplit: top, TopLeftCell: below, ActivePane: "bottomLeft"}); err != nil {
+		return err
+	}
+	from, _ := excelize.CoordinatesToCellName(1, top)
+	to, _ := excelize.CoordinatesToCellName(columns, max(bottom, top+1))
+	return x.f.AutoFilter(sheet, from+":"+to, nil)
+}
+
+// sections fills one sheet with tables and native charts. The first table's
+// header is frozen and filtered when the sheet holds a single table.
+func (x *excelReport) sections(name string, list []Section) error {
+	tables, charts := 0, 0
+	for _, s := range list {
+		tables += len(s.Tables)
+		for _, c := range s.Charts {
+			if c.Excel {
+				charts++
+			}
+		}
+	}
+	if tables+charts == 0 {
+		return nil
+	}
+	sheet, err := x.newSheet(name)
+	if err != nil {
+		return err
+	}
+	top, bottom, columns := 0, 0, 0
+	for _, s := range list {
+		if len(list) > 1 && s.Title != "" {
+			if err := x.line(sheet, x.text(s.Title), excelStyle{title: true}); err != nil {
+				return err
+			}
+		}
+		for _, n := range s.Notes {
+			if err := x.line(sheet, x.text(n), excelStyle{}); err != nil {
+				return err
+			}
+		}
+		for i := range s.Tables {
+			a, b, err := x.table(sheet, &s.Tables[i])
+			if err != nil {
+				return err
+			}
+			if top == 0 {
+				top, bottom, columns = a, b, len(s.Tables[i].Columns)
+			}
+		}
+		for i := range s.Charts {
+			if s.Charts[i].Excel {
+				if err := x.chart(sheet, &s.Charts[i]); err != nil {
+					return err
+				}
+			}
+		}
+	}
+	if top > 0 {
+		return x.freeze(sheet, top, bottom, columns)
+	}
+	return nil
+}
+
+func (x *excelReport) summary(sheet string) error {
+	d := x.d
+	if err := x.line(sheet, x.text(d.Title), excelStyle{title: true}); err != nil {
+		return err
+	}
+	when := ""
+	if !d.Generated.IsZero() {
+		when = d.Generated.Format(time.RFC3339)
+	}
+	for _, s := range []string{strings.TrimSpace(d.RunName + "  " + when), d.Tool} {
+		if s != "" {
+			if err := x.line(sheet, x.raw(s), excelStyle{}); err != nil {
+				return err
+			}
+		}
+	}
+	x.next[sheet]++
+	if v := d.Verdict; v != nil {
+		t := Table{Columns: []Column{{Name: "Verdict", Kind: KindVerdict}, {Name: "Reason"}}}
+		t.AddRow(v.State, v.Reason)
+		if _, _, err := x.table(sheet, &t); err != nil {
+			return err
+		}
+		if v.Clauses != nil {
+			if _, _, err := x.table(sheet, v.Clauses); err != nil {
+				return err
+			}
+		}
+	}
+	if len(d.Notes) > 0 {
+		t := Table{Title: "Warnings", Columns: []Column{{Name: "Warning"}}}
+		for _, n := range d.Notes {
+			t.AddRow(Cell{Value: n, Mark: MarkWarn})
+		}
+		if _, _, err := x.table(sheet, &t); err != nil {
+			return err
+		}
+	}
+	if len(d.Headlines) > 0 {
+		if err := x.headlines(sheet); err != nil {
+			return err
+		}
+	}
+	if len(d.Checklist) > 0 {
+		t := checklistTable(d.Checklist)
+		if _, _, err := x.table(sheet, &t); err != nil {
+			return err
+		}
+	}
+	if len(d.Help) > 0 {
+		t := helpTable(d.Help)
+		if _, _, err := x.table(sheet, &t); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// headlines are rows of different kinds, so each cell has its own format.
+func (x *excelReport) headlines(sheet string) error {
+	if err := x.line(sheet, x.text("Headlines"), excelStyle{bold: true}); err != nil {
+		return err
+	}
+	for i, h := range []string{"Metric", "Value", "Unit", "Note"} {
+		if err := x.put(sheet, i+1, x.next[sheet], x.text(h), excelStyle{header: true}); err != nil {
+			return err
+		}
+	}
+	x.next[sheet]++
+	for _, h := range x.d.Headlines {
+		row := x.next[sheet]
+		cell := normalCell(h.Value)
+		if h.Mark != MarkNone {
+			cell.Mark = h.Mark
+		}
+		c := Column{Kind: h.Kind, Format: h.Format}
+		v := cell.Value
+		if s, ok := v.(string); ok {
+			v = x.text(s)
+		}
+		for i, p := range []struct {
+			v  any
+			st excelStyle
+		}{{x.text(h.Name), excelStyle{}}, {v, excelStyle{format: numberFormat(c, cell), mark: markOf(c, cell)}}, {x.text(h.Unit), excelStyle{}}, {x.text(h.Note), excelStyle{}}} {
+			if err := x.put(sheet, i+1, row, p.v, p.st); err != nil {
+				return err
+			}
+		}
+		x.next[sheet]++
+	}
+	x.next[sheet]++
+	return nil
+}
+
+func checklistTable(items []CheckItem) Table {
+	t := Table{ID: "checklist", Title: "Reproducibility checklist", Columns: []Column{{Name: "Item"}, {Name: "State", Kind: KindVerdict}, {Name: "Evidence"}}}
+	for _, c := range items {
+		t.AddRow(c.Item, c.State, c.Evidence)
+	}
+	return t
+}
+
+func helpTable(list []Definition) Table {
+	t := Table{ID: "help", Title: "Reading help", Columns: []Column{{Name: "Metric"}, {Name: "Unit"}, {Name: "Definition"}}}
+	for _, h := range list {
+		t.AddRow(h.Metric, h.Unit, h.Text)
+	}
+	return t
+}
+
+// errorsSheet writes counts by status and the failed requests.
+func (x *excelReport) errorsSheet(total int64, counts map[Status]int64, failed []failedRequest) error {
+	sheet, err := x.newSheet("Errors")
+	if err != nil {
+		return err
+	}
+	order := append([]Status(nil), Statuses...)
+	for s := range counts {
+		if !slices.Contains(Statuses, s) {
+			order = append(order, s)
+		}
+	}
+	slices.Sort(order[len(Statuses):])
+	// The counts stand at the right of the list, so that its heading can be
+	// frozen and filtered.
+	const right = 11
+	for i, h := range []string{"Status", "Requests", "Share"} {
+		if err := x.put(sheet, right+i, 1, x.text(h), excelStyle{header: true}); err != nil {
+			return err
+		}
+	}
+	row := 1
+	for _, s := range order {
+		n := counts[s]
+		if n == 0 {
+			continue
+		}
+		row++
+		mark := MarkBad
+		if s == StatusOK {
+			mark = MarkGood
+		}
+		for i, p := range []struct {
+			v  any
+			st excelStyle
+		}{{x.raw(string(s)), excelStyle{mark: mark}}, {n, excelStyle{format: "#,##0"}}, {float64(n) / float64(total), excelStyle{format: "0.00%"}}} {
+			if err := x.put(sheet, right+i, row, p.v, p.st); err != nil {
+				return err
+			}
+		}
+	}
+	list := Table{Columns: []Column{{Name: "Model"}, {Name: "Dataset"}, {Name: "Sample"}, {Name: "Attempt", Kind: KindInt},
+		{Name: "Status"}, {Name: "HTTP status", Kind: KindInt}, {Name: "Sent at", Unit: "ms", Kind: KindFloat, Format: "%.3f"}, {Name: "Request id"}, {Name: "Error"}}}
+	for _, r := range failed {
+		var sent, http any
+		if r.sent != Never {
+			sent = float64(r.sent) / 1e6
+		}
+		if r.http != 0 {
+			http = r.http
+		}
+		list.AddRow(r.model, r.dataset, r.sample, r.attempt, string(r.status), http, sent, r.request, strings.ReplaceAll(r.text, "\n", " "))
+	}
+	bad := total - counts[StatusOK]
+	if int64(len(failed)) < bad {
+		list.Notes = append(list.Notes, fmt.Sprintf("%d of %d failed requests are listed; all of them: %s", len(failed), bad, x.d.RecordsPath))
+	}
+	top, bottom, err := x.table(sheet, &list)
+	if err != nil {
+		return err
+	}
+	return x.freeze(sheet, top, bottom, len(list.Columns))
+}
+
+// failedRequest is what the Errors sheet keeps of a record.
+type failedRequest struct {
+	model, dataset, sample, request, text string
+	status                                Status
+	attempt, http                         int32
+	sent                                  int64
+}

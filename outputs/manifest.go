@@ -1,0 +1,253 @@
+package outputs
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"time"
+)
+
+// RunState is where a run stands.
+type RunState string
+
+// The states. A run that was killed still says running; Interrupted is
+// written by a run that could say so itself.
+const (
+	StateRunning     RunState = "running"
+	StateDone        RunState = "done"
+	StateInterrupted RunState = "interrupted"
+	StateFailed      RunState = "failed"
+)
+
+// ManifestVersion is the version of manifest.json's shape.
+const ManifestVersion = 1
+
+// Manifest is manifest.json: everything that could change a number. Unknown
+// is null or absent, never made up.
+type Manifest struct {
+	ManifestVersion int      `json:"manifest_version"`
+	State           RunState `json:"state"`
+	StateReason     string   `json:"state_reason,omitempty"`
+	RunName         string   `json:"run"`
+	StartedAt       string   `json:"started_at"` // RFC 3339 with zone
+	UpdatedAt       string   `json:"updated_at"`
+	EndedAt         *string  `json:"ended_at"`
+
+	Tool    ToolInfo `json:"tool"`
+	Command Command  `json:"command"`
+
+	Configs  []ConfigFile   `json:"configs"`
+	Data     []DataFile     `json:"data"`
+	Seeds    map[string]any `json:"seeds"`    // by purpose: sampling, arrivals, shuffle …
+	Sampling map[string]any `json:"sampling"` // by model: temperature, top_p, max_tokens, ignore_eos …
+	Workload map[string]any `json:"workload"` // arrivals, concurrency, phases, counts
+
+	ServerBefore *ServerSnapshot `json:"server_before"`
+	ServerAfter  *ServerSnapshot `json:"server_after"`
+
+	Host  HostInfo   `json:"host"`
+	Clock *ClockInfo `json:"clock"`
+
+	ClientHealth any `json:"client_health"` // summarizers' verdict on the client; null until the end
+	Calibration  any `json:"calibration"`   // null without --calibrate
+
+	Checklist []CheckItem    `json:"checklist"`
+	Warnings  []string       `json:"warnings"`
+	Pairs     []PairState    `json:"pairs"`
+	Extra     map[string]any `json:"extra,omitempty"`
+}
+
+// ToolInfo identifies the program.
+type ToolInfo struct {
+	Name       string  `json:"name"`
+	Version    string  `json:"version"`
+	Commit     string  `json:"commit"`
+	Dirty      bool    `json:"dirty"` // built from a changed tree
+	GoVersion  string  `json:"go_version"`
+	Repository *string `json:"surrounding_commit"` // commit of the repository the command was started in
+}
+
+// Command is how the run was started; secrets are redacted on writing.
+type Command struct {
+	Args       []string          `json:"args"`
+	WorkingDir string            `json:"working_dir"`
+	Env        map[string]string `json:"env,omitempty"` // only variables that the program reads
+}
+
+// ConfigFile is one resolved configuration, stored under configs/.
+type ConfigFile struct {
+	Kind   string `json:"kind"` // model, dataset, summarizer, contract
+	Name   string `json:"name"`
+	Source string `json:"source"` // embedded, or the file it came from
+	Path   string `json:"path"`   // relative to the run folder
+	SHA256 string `json:"sha256"` // of the stored file
+}
+
+// DataFile is one input file.
+type DataFile struct {
+	Dataset string `json:"dataset"`
+	Path    string `json:"path"`
+	SHA256  string `json:"sha256"`
+	Bytes   int64  `json:"bytes"`
+	Rows    int64  `json:"rows,omitempty"`
+}
+
+// ServerSnapshot is what the server said about itself.
+type ServerSnapshot struct {
+	TakenAt string             `json:"taken_at"`
+	URL     string             `json:"url"`
+	Engine  *string            `json:"engine"` // vllm, sglang …
+	Version *string            `json:"version"`
+	Models  any                `json:"models"`            // /v1/models
+	Info    any                `json:"info,omitempty"`    // /server_info, /version …
+	Metrics map[string]float64 `json:"metrics,omitempty"` // selected /metrics samples
+	Errors  []string           `json:"errors,omitempty"`  // what could not be asked, and why
+}
+
+// ClockInfo maps the records' times to wall time.
+type ClockInfo struct {
+	ZeroWall    string  `json:"zero_wall_time"`       // RFC 3339 with nanoseconds
+	StampSource string  `json:"stamp_source"`         // kernel, userspace or mixed
+	KernelShare float64 `json:"kernel_stamped_share"` // of records
+	OffsetNS    *int64  `json:"realtime_offset_ns"`   // CLOCK_REALTIME - monotonic at the start
+	DriftNS     *int64  `json:"realtime_drift_ns"`    // change of it until the end
+	Steps       *int    `json:"realtime_steps"`       // jumps of the wall clock seen during the run
+	Resolution  *int64  `json:"resolution_ns"`        // smallest difference seen between readings
+	Note        string  `json:"note,omitempty"`
+}
+
+// PairState is how far one pair is.
+type PairState struct {
+	Model    string `json:"model"`
+	Dataset  string `json:"dataset"`
+	State    string `json:"state"`
+	Requests int64  `json:"requests"`
+	Failed   int64  `json:"failed"`
+	Records  string `json:"records,omitempty"` // path relative to the run folder
+	SHA256   string `json:"sha256,omitempty"`  // of that file
+	Error    string `json:"error,omitempty"`
+}
+
+// NewManifest starts the manifest of a run: state running, start time, host.
+func NewManifest(r *Run, tool ToolInfo, args []string) *Manifest {
+	host := Host()
+	if tool.GoVersion == "" {
+		tool.GoVersion = host.GoVersion
+	}
+	dir, _ := os.Getwd()
+	return &Manifest{
+		ManifestVersion: ManifestVersion, State: StateRunning, RunName: baseName(r.dir),
+		StartedAt: time.Now().Format(time.RFC3339Nano), Tool: tool,
+		Command: Command{Args: args, WorkingDir: dir}, Host: host,
+		Configs: []ConfigFile{}, Data: []DataFile{}, Checklist: []CheckItem{}, Warnings: []string{}, Pairs: []PairState{},
+	}
+}
+
+// WriteManifest writes manifest.json atomically: a reader, and a run that is
+// killed, see a whole one. Call it at the start, at the end and on
+// interruption. It stamps UpdatedAt, and EndedAt once the state is final.
+func (r *Run) WriteManifest(m *Manifest) error {
+	now := time.Now().Format(time.RFC3339Nano)
+	m.UpdatedAt = now
+	if m.State != StateRunning && m.EndedAt == nil {
+		m.EndedAt = &now
+	}
+	if m.State == StateRunning {
+		m.EndedAt = nil
+	}
+	return writeJSONFile(r.ManifestPath(), m, r.Redactor())
+}
+
+// ReadManifest reads the run's manifest.
+func (r *Run) ReadManifest() (*Manifest, error) {
+	m := new(Manifest)
+	if err := ReadJSON(r.ManifestPath(), m); err != nil {
+		return nil, err
+	}
+	if m.ManifestVersion > ManifestVersion {
+		return nil, fmt.Errorf("%s: manifest version %d is newer than this program (%d)", r.ManifestPath(), m.ManifestVersion, ManifestVersion)
+	}
+	return m, nil
+}
+
+// HashFile returns the SHA-256 of a file in hex, and its size.
+func HashFile(path string) (sum string, size int64, err error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return "", 0, fmt.Errorf("hash %s: %w", path, rootCause(err))
+	}
+	defer f.Close()
+	h := sha256.New()
+	if size, err = io.Copy(h, f); err != nil {
+		return "", 0, fmt.Errorf("hash %s: %w", path, rootCause(err))
+	}
+	return hex.EncodeToString(h.Sum(nil)), size, nil
+}
+
+// Evidence is what the standard checklist is made from; see Checklist.
+type Evidence struct {
+	// Each is the evidence in words ("vLLM 0.9.1, --max-num-seqs 256 from
+	// /server_info"), "" when there is none.
+	ServerParameters string
+	ClientParameters string
+	Seed             string
+	Sampling         string
+	OutputLength     string // forced by ignore_eos or a fixed length
+	TailPercentiles  string
+	TimeStamps       string
+	PrefixCaching    string
+	ToolCommit       string
+	RepositoryCommit string
+}
+
+// Checklist returns the standard reproducibility checklist: every item with
+// its evidence, or with what is missing and how to supply it.
+func Checklist(e Evidence) []CheckItem {
+	items := []struct{ item, evidence, missing string }{
+		{"server parameters recorded", e.ServerParameters, "the server does not tell; add --metadata with its start command"},
+		{"client parameters recorded", e.ClientParameters, "no resolved configuration in configs/"},
+		{"seed fixed", e.Seed, "give --seed"},
+		{"sampling fixed", e.Sampling, "set temperature (and seed) with --generation-kwargs"},
+		{"output length forced", e.OutputLength, "answers may end at any length; --ignore-eos forces it (performance runs)"},
+		{"P95/P99 recorded", e.TailPercentiles, "no performance metrics, or too few requests for them"},
+		{"results time-stamped", e.TimeStamps, "no clock in the manifest"},
+		{"prefix caching stated", e.PrefixCaching, "unknown; the server does not tell and no cached tokens were reported"},
+		{"commit of the tool", e.ToolCommit, "built without version information; build with make"},
+		{"commit of the surrounding repository", e.RepositoryCommit, "not started inside a git repository"},
+	}
+	out := make([]CheckItem, len(items))
+	for i, it := range items {
+		out[i] = CheckItem{Item: it.item, State: "yes", Evidence: it.evidence}
+		if it.evidence == "" {
+			out[i].State, out[i].Evidence = "no", it.missing
+		}
+	}
+	return out
+}
+
+// VerifyHashes recomputes the hashes of configs and records named in the
+// manifest; the error joins one line for each file that differs or is gone.
+func (r *Run) VerifyHashes(m *Manifest) error {
+	var errs []error
+	check := func(path, want string) {
+		if path == "" || want == "" {
+			return
+		}
+		got, _, err := HashFile(r.Path(path))
+		if err != nil {
+			errs = append(errs, err)
+		} else if got != want {
+			errs = append(errs, fmt.Errorf("%s was changed: sha256 %s, manifest says %s", path, got, want))
+		}
+	}
+	for _, c := range m.Configs {
+		check(c.Path, c.SHA256)
+	}
+	for _, p := range m.Pairs {
+		check(p.Records, p.SHA256)
+	}
+	return errors.Join(errs...)
+}
