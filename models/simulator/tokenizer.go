@@ -38,29 +38,24 @@ const (
 	imEnd   = "<|im_end|>"
 )
 
-var (
-	vocabulary  []string         // distinct words, lower-case
-	wordIndex   map[string]int32 // word -> index into vocabulary
-	longestWord int
-)
+// vocabulary holds the distinct built-in words, wordIndex their positions.
+var vocabulary, wordIndex, longestWord = buildVocabulary()
 
-// buildVocabulary gives words without repetition, of at least four letters
-// where shorter ones are covered by letter groups anyway.
-var _ = func() bool {
-	wordIndex = make(map[string]int32, 1024)
+func buildVocabulary() (words []string, index map[string]int32, longest int) {
+	index = make(map[string]int32, 1024)
 	for _, w := range vocabularyWords {
 		if strings.Trim(w, "abcdefghijklmnopqrstuvwxyz") != "" {
 			continue
 		}
-		if _, seen := wordIndex[w]; seen {
+		if _, seen := index[w]; seen {
 			continue
 		}
-		wordIndex[w] = int32(len(vocabulary))
-		vocabulary = append(vocabulary, w)
-		longestWord = max(longestWord, len(w))
+		index[w] = int32(len(words))
+		words = append(words, w)
+		longest = max(longest, len(w))
 	}
-	return true
-}()
+	return words, index, longest
+}
 
 func lower(b byte) bool { return b >= 'a' && b <= 'z' }
 func upper(b byte) bool { return b >= 'A' && b <= 'Z' }
@@ -213,8 +208,12 @@ func detokenize(ids []int32) string {
 }
 
 // fillerToken is the i-th token of the endless filler text of a seed: words of
-// the vocabulary, every one exactly one token.
+// the vocabulary, every one exactly one token, the first one with a capital.
 func fillerToken(seed uint64, i int) int32 {
 	h := mix(seed, uint64(i))
-	return idWords + 4*int32(h%uint64(len(vocabulary))) + 1
+	id := idWords + 4*int32(h%uint64(len(vocabulary)))
+	if i == 0 {
+		return id + 2
+	}
+	return id + 1
 }

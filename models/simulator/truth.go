@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"sync"
+	"time"
 )
 
 // ChunkKind says what an event carried.
@@ -138,12 +139,18 @@ func NewTruthWriter(w io.Writer) *TruthWriter {
 func (t *TruthWriter) run(w io.Writer) {
 	defer close(t.done)
 	spare := make([]byte, 0, 2*truthFlush)
-	for range t.wake {
+	tick := time.NewTicker(time.Second) // a killed server loses at most the last second
+	defer tick.Stop()
+	for {
+		select {
+		case <-t.wake:
+		case <-tick.C:
+		}
 		t.mu.Lock()
 		full, closed := t.buf, t.closed
 		t.buf = spare[:0]
 		t.mu.Unlock()
-		if t.err == nil {
+		if t.err == nil && len(full) > 0 {
 			_, t.err = w.Write(full)
 		}
 		spare = full
@@ -202,7 +209,7 @@ func (t *TruthWriter) Close() error {
 	t.closed = true
 	t.mu.Unlock()
 	if !already {
-		t.wake <- struct{}{}
+		t.poke()
 	}
 	<-t.done
 	return t.err

@@ -1,0 +1,162 @@
+package simulator
+
+import "encoding/json"
+
+// respond writes the whole answer to a request that was not streamed. It runs
+// on its own goroutine: a long body must not delay the chunks of others.
+func (k *call) respond() {
+	go func() {
+		rep := k.body()
+		if k.fault != nil && k.faultInBody(&rep) {
+			return
+		}
+		if !k.settle() {
+			return
+		}
+		if k.fault == nil || k.fault.Kind == "slow-loris" || k.fault.Kind == "duplicate" {
+			k.account()
+		}
+		tokens := 0
+		for _, s := range k.seqs {
+			tokens += s.plan.total
+		}
+		k.stamp(TruthChunk{Kind: ChunkBody, Tokens: uint16(min(tokens, 0xffff))})
+		k.c.write(rep.encode(k.xid, true))
+		k.finish()
+	}()
+}
+
+// body words the answer in the request's protocol.
+func (k *call) body() reply {
+	switch k.proto {
+	case protoChat:
+		return jsonReply(200, k.chatBody())
+	case protoCompletions:
+		return jsonReply(200, k.completionsBody())
+	case protoTGI:
+		s := k.seqs[0]
+		return jsonReply(200, map[string]any{"generated_text": string(s.plan.answerText()), "details": map[string]any{
+			"finish_reason": tgiFinish(&s.plan), "generated_tokens": s.plan.total, "seed": nil}})
+	}
+	list := make([]map[string]any, len(k.seqs))
+	for i, s := range k.seqs {
+		ids := make([]int32, 0, s.plan.total)
+		for j := range s.plan.total {
+			ids = append(ids, s.plan.token(j))
+		}
+		list[i] = map[string]any{"text": string(s.plan.answerText()), "output_ids": ids,
+			"meta_info": json.RawMessage(k.appendMeta(nil, s, true))}
+	}
+	if len(list) == 1 {
+		return jsonReply(200, list[0])
+	}
+	return jsonReply(200, list)
+}
+
+func (k *call) usage() json.RawMessage { return k.appendUsage(nil) }
+
+type chatAnswer struct {
+	ID      string          `json:"id"`
+	Object  string          `json:"object"`
+	Created int64           `json:"created"`
+	Model   string          `json:"model"`
+	Choices []chatChoice    `json:"choices"`
+	Usage   json.RawMessage `json:"usage"`
+	Prompt  []any           `json:"prompt_logprobs"`
+}
+
+type chatChoice struct {
+	Index        int             `json:"index"`
+	Message      map[string]any  `json:"message"`
+	Logprobs     json.RawMessage `json:"logprobs"`
+	FinishReason string          `json:"finish_reason"`
+	StopReason   *string         `json:"stop_reason"`
+}
+
+func (k *call) chatBody() chatAnswer {
+	out := chatAnswer{ID: k.id, Object: "chat.completion", Created: k.created, Model: k.model, Usage: k.usage()}
+	for _, s := range k.seqs {
+		p := &s.plan
+		message := map[string]any{"role": "assistant", "content": string(p.answerText())}
+		if p.reasoning > 0 {
+			message[k.srv.cfg.ReasoningField] = string(p.reasoningText())
+		}
+		if p.tool != nil {
+			message["content"] = nil
+			message["tool_calls"] = []any{map[string]any{"id": p.tool.id, "type": "function",
+				"function": map[string]any{"name": p.tool.name, "arguments": string(p.answerText())}}}
+		}
+		out.Choices = append(out.Choices, chatChoice{Index: s.index, Message: message, FinishReason: p.finish,
+			Logprobs: k.appendLogprobs(nil, s, 0, p.total), StopReason: stopReason(p)})
+	}
+	if k.promptLogprobs {
+		out.Prompt = k.vllmPromptLogprobs(k.seqs[0])
+	}
+	return out
+}
+
+type completionAnswer struct {
+	ID      string             `json:"id"`
+	Object  string             `json:"object"`
+	Created int64              `json:"created"`
+	Model   string             `json:"model"`
+	Choices []completionChoice `json:"choices"`
+	Usage   json.RawMessage    `json:"usage"`
+}
+
+type completionChoice struct {
+	Index          int             `json:"index"`
+	Text           string          `json:"text"`
+	Logprobs       json.RawMessage `json:"logprobs"`
+	FinishReason   string          `json:"finish_reason"`
+	StopReason     *string         `json:"stop_reason"`
+	PromptLogprobs []any           `json:"prompt_logprobs"`
+}
+
+func (k *call) completionsBody() completionAnswer {
+	out := completionAnswer{ID: k.id, Object: "text_completion", Created: k.created, Model: k.model, Usage: k.usage()}
+	for _, s := range k.seqs {
+		p := &s.plan
+		c := completionChoice{Index: s.index, Text: string(p.answerText()), FinishReason: p.finish,
+			Logprobs: k.appendLogprobs(nil, s, 0, p.total), StopReason: stopReason(p)}
+		if k.echo {
+			c.Text = k.inputs[s.index/k.perPrompt].text + c.Text
+		}
+		if k.promptLogprobs {
+			c.PromptLogprobs = k.vllmPromptLogprobs(s)
+		}
+		out.Choices = append(out.Choices, c)
+	}
+	return out
+}
+
+func stopReason(p *outputPlan) *string {
+	if p.stop == "" {
+		return nil
+	}
+	return &p.stop
+}
+
+// jsonReply marshals v as the body of an answer.
+func jsonReply(status int, v any) reply {
+	body, err := json.Marshal(v)
+	if err != nil {
+		return jsonError(500, "InternalServerError", err.Error())
+	}
+	return reply{status: status, ctype: "application/json", body: body}
+}
+
+// jsonError is an error in OpenAI's form as vLLM writes it.
+func jsonError(status int, kind, message string) reply { return errorReply(status, kind, message, nil) }
+
+func paramError(e *badRequest) reply {
+	var param any
+	if e.param != "" {
+		param = e.param
+	}
+	return errorReply(400, "BadRequestError", e.message, param)
+}
+
+func errorReply(status int, kind, message string, param any) reply {
+	return jsonReply(status, map[string]any{"error": map[string]any{"message": message, "type": kind, "param": param, "code": status}})
+}
