@@ -11,11 +11,9 @@ import (
 
 // goldenRow is one recorded behaviour of a public function.
 type goldenRow struct {
-	Family    string `json:"family"`
-	Func      string `json:"func"`
-	Input     any    `json:"input"`
-	Reference any    `json:"reference"`
-	Expected  any    `json:"expected"`
+	Family, Func               string
+	Input, Reference, Expected any
+	rawInput, rawReference     json.RawMessage
 }
 
 // goldenFunc is our counterpart of a recorded function.
@@ -25,7 +23,7 @@ type goldenFunc func(r goldenRow) any
 // table per family file. A label is matched whole.
 func goldenTables() []map[string]goldenFunc {
 	return []map[string]goldenFunc{
-		goldenGSM8K, goldenChoice, goldenMath, goldenText, goldenCode, goldenStats,
+		goldenGSM8K, goldenChoice, goldenMath, goldenText, goldenCode, goldenStats, goldenJudge,
 	}
 }
 

@@ -20,7 +20,10 @@ type Answer struct {
 	Text         string // content; may still hold <think> blocks
 	Reasoning    string // reasoning_content, where the server splits it
 	FinishReason string
-	Failed       bool // the request failed
+	// ToolCalls is the JSON of the message's tool_calls, "" when there are none;
+	// for scorers of function calling.
+	ToolCalls string
+	Failed    bool // the request failed
 	// LabelLogprobs holds, for a PPL sample, the score of each label in label
 	// order (larger is likelier); nil for generation.
 	LabelLogprobs []float64

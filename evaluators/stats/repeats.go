@@ -150,3 +150,20 @@ func MajorityRightAtK(right, k int) float64 {
 	}
 	return 0
 }
+
+// MixedAsAISBench regroups the answers of n items the way AISBench's evaluator
+// does by mistake before it computes pass@k and cons@k: answers that lie item by
+// item are dealt out as if they lay repeat by repeat, so that one group holds
+// answers of several items. It exists to explain a number measured with that
+// tool; every item must have the same number of answers.
+func MixedAsAISBench(items []Samples) []Samples {
+	var flat Samples
+	for _, s := range items {
+		flat = append(flat, s...)
+	}
+	mixed := make([]Samples, len(items))
+	for i, s := range flat {
+		mixed[i%len(items)] = append(mixed[i%len(items)], s)
+	}
+	return mixed
+}
