@@ -109,14 +109,13 @@ func (s *service) readStream(r *Result, x *transport.Exchange) {
 		r.ChunkTokens = tokens.perItem
 	}
 	ended := done || errors.Is(err, io.EOF)
-	if ended {
-		r.End = max(lastEvent, x.At())
-	}
-	switch {
-	case done:
-		r.End = lastEvent
+	r.End = lastEvent // Never without events: then the time of the return
+	if done {
 		x.Close(patience)
-	default:
+	} else {
+		if ended {
+			r.End = max(lastEvent, x.At())
+		}
 		x.Close(0)
 	}
 	if r.Status != "" {
@@ -133,6 +132,7 @@ func (s *service) conclude(r *Result, a *wire.Answer, rd *sse.Reader, err error,
 	case errors.Is(err, sse.ErrTooLong):
 		s.failed(r, outputs.StatusMalformed, err.Error())
 	case !ended && (!terminal || cancelled):
+		r.End = s.clock.Now()
 		s.failedBy(r, err)
 	case !terminal && r.FirstEvent == outputs.Never && len(rd.Stray()) > 0:
 		s.failed(r, outputs.StatusMalformed, "no event in the stream but: "+quote(rd.Stray()))

@@ -408,13 +408,13 @@ func scanUsage(l *wire.Lexer, a *wire.Answer) (v wire.Verdict) {
 		}
 		switch key {
 		case "prompt_tokens":
-			v |= count(l, &a.InputTokens, wire.Usage)
+			v |= l.Count(&a.InputTokens, wire.Usage)
 		case "completion_tokens":
-			v |= count(l, &a.OutputTokens, wire.Usage|wire.Tokens)
+			v |= l.Count(&a.OutputTokens, wire.Usage|wire.Tokens)
 		case "reasoning_tokens": // SGLang
-			v |= count(l, &a.ReasoningTokens, wire.Usage)
+			v |= l.Count(&a.ReasoningTokens, wire.Usage)
 		case "cached_tokens", "prompt_cache_hit_tokens": // Moonshot, DeepSeek
-			v |= count(l, &a.CachedTokens, wire.Usage)
+			v |= l.Count(&a.CachedTokens, wire.Usage)
 		case "prompt_tokens_details", "completion_tokens_details":
 			if !l.Object() {
 				l.Skip()
@@ -427,9 +427,9 @@ func scanUsage(l *wire.Lexer, a *wire.Answer) (v wire.Verdict) {
 				}
 				switch key {
 				case "cached_tokens":
-					v |= count(l, &a.CachedTokens, wire.Usage)
+					v |= l.Count(&a.CachedTokens, wire.Usage)
 				case "reasoning_tokens":
-					v |= count(l, &a.ReasoningTokens, wire.Usage)
+					v |= l.Count(&a.ReasoningTokens, wire.Usage)
 				default:
 					l.Skip()
 				}
@@ -438,16 +438,4 @@ func scanUsage(l *wire.Lexer, a *wire.Answer) (v wire.Verdict) {
 			l.Skip()
 		}
 	}
-}
-
-func count(l *wire.Lexer, into *int32, found wire.Verdict) wire.Verdict {
-	n, ok := l.Int()
-	if !ok {
-		l.Skip()
-		return 0
-	}
-	if !wire.Count(into, n) {
-		return 0
-	}
-	return found
 }

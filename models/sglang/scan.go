@@ -86,11 +86,11 @@ func scanMeta(l *wire.Lexer, a *wire.Answer) (v wire.Verdict) {
 		}
 		switch key {
 		case "prompt_tokens":
-			v |= count(l, &a.InputTokens, wire.Usage)
+			v |= l.Count(&a.InputTokens, wire.Usage)
 		case "completion_tokens":
-			v |= count(l, &a.OutputTokens, wire.Usage|wire.Tokens)
+			v |= l.Count(&a.OutputTokens, wire.Usage|wire.Tokens)
 		case "cached_tokens":
-			v |= count(l, &a.CachedTokens, wire.Usage)
+			v |= l.Count(&a.CachedTokens, wire.Usage)
 		case "finish_reason": // {"type": "stop", …}, or a string
 			if t, ok := l.Text(); ok {
 				a.FinishReason = wire.Unescape(t)
@@ -131,16 +131,4 @@ func scanMeta(l *wire.Lexer, a *wire.Answer) (v wire.Verdict) {
 			l.Skip()
 		}
 	}
-}
-
-func count(l *wire.Lexer, into *int32, found wire.Verdict) wire.Verdict {
-	n, ok := l.Int()
-	if !ok {
-		l.Skip()
-		return 0
-	}
-	if !wire.Count(into, n) {
-		return 0
-	}
-	return found
 }

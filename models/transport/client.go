@@ -13,7 +13,6 @@ import (
 	"os"
 	"strconv"
 	"strings"
-	"syscall"
 	"time"
 
 	"ais_bench/outputs"
@@ -160,7 +159,7 @@ func (c *Client) Do(ctx context.Context, req *Request) (*Exchange, error) {
 }
 
 func connectionDied(err error) bool {
-	return errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, syscall.ECONNRESET) || errors.Is(err, syscall.EPIPE) ||
+	return errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) || isReset(err) ||
 		errors.Is(err, net.ErrClosed) || errors.Is(err, os.ErrClosed)
 }
 

@@ -270,10 +270,13 @@ func TestBadClients(t *testing.T) {
 }
 
 func TestUnknownHost(t *testing.T) {
-	c := newTestClient(t, ClientConfig{Origin: "http://no-such-host.invalid", Connect: 10 * time.Second})
+	dial := func(_ context.Context, _, addr string) (net.Conn, error) {
+		return nil, &net.OpError{Op: "dial", Err: &net.DNSError{Err: "no such host", Name: addr, IsNotFound: true}}
+	}
+	c := newTestClient(t, ClientConfig{Origin: "http://no-such-host.invalid", Dial: dial})
 	_, err := c.Do(context.Background(), &Request{Method: "GET", Path: "/"})
 	var te *Error
-	if !errors.As(err, &te) || te.Status != outputs.StatusDial {
+	if !errors.As(err, &te) || te.Status != outputs.StatusDial || !strings.Contains(te.Error(), "no such host") {
 		t.Errorf("error %v", err)
 	}
 }

@@ -9,7 +9,6 @@ import (
 	"io"
 	"net"
 	"os"
-	"syscall"
 
 	"ais_bench/outputs"
 )
@@ -43,7 +42,7 @@ func classifyIO(ctx context.Context, doing string, err error) *Error {
 		return fail(outputs.StatusTruncated, "%s: the server closed the connection", doing)
 	case errors.Is(err, errNotHTTP):
 		return fail(outputs.StatusMalformed, "%s: %w", doing, err)
-	case errors.Is(err, syscall.ECONNRESET), errors.Is(err, syscall.EPIPE):
+	case isReset(err):
 		return fail(outputs.StatusStreamError, "%s: connection reset by the server", doing)
 	}
 	return fail(outputs.StatusStreamError, "%s: %w", doing, err)

@@ -90,15 +90,6 @@ func (a *Answer) AddContent(index int, raw []byte) {
 	a.More = append(a.More, Choice{Index: index, Content: append([]byte(nil), raw...)})
 }
 
-// Count sets a token count if the value can be one.
-func Count(into *int32, v int64) bool {
-	if v < 0 || v > 1<<31-1 {
-		return false
-	}
-	*into = int32(v)
-	return true
-}
-
 // ToolJSON is the tool calls as a JSON array in OpenAI's shape, "" without any.
 func (a *Answer) ToolJSON() string {
 	if len(a.Tools) == 0 {

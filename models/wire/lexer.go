@@ -198,6 +198,21 @@ func (l *Lexer) Int() (int64, bool) {
 	return v, true
 }
 
+// Count consumes the next value and, if it can be a token count, sets it and
+// returns found; else it returns 0.
+func (l *Lexer) Count(into *int32, found Verdict) Verdict {
+	n, ok := l.Int()
+	if !ok {
+		l.Skip()
+		return 0
+	}
+	if n < 0 || n > 1<<31-1 {
+		return 0
+	}
+	*into = int32(n)
+	return found
+}
+
 // Skip consumes the next value and returns it as it stands.
 func (l *Lexer) Skip() []byte {
 	c := l.Peek()
