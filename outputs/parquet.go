@@ -36,15 +36,15 @@ type parquetRow struct {
 	Phase     string `parquet:"phase,dict"`
 	RequestID string `parquet:"request_id,optional"`
 
-	Scheduled        *int64 `parquet:"scheduled_ns,optional,delta"`
-	Sent             *int64 `parquet:"sent_ns,optional,delta"`
-	Connected        *int64 `parquet:"connected_ns,optional,delta"`
-	FirstByte        *int64 `parquet:"first_byte_ns,optional,delta"`
-	FirstEvent       *int64 `parquet:"first_event_ns,optional,delta"`
-	FirstToken       *int64 `parquet:"first_token_ns,optional,delta"`
-	FirstAnswerToken *int64 `parquet:"first_answer_token_ns,optional,delta"`
-	LastToken        *int64 `parquet:"last_token_ns,optional,delta"`
-	End              *int64 `parquet:"end_ns,optional,delta"`
+	Scheduled        *int64 `parquet:"scheduled_ns,optional"`
+	Sent             *int64 `parquet:"sent_ns,optional"`
+	Connected        *int64 `parquet:"connected_ns,optional"`
+	FirstByte        *int64 `parquet:"first_byte_ns,optional"`
+	FirstEvent       *int64 `parquet:"first_event_ns,optional"`
+	FirstToken       *int64 `parquet:"first_token_ns,optional"`
+	FirstAnswerToken *int64 `parquet:"first_answer_token_ns,optional"`
+	LastToken        *int64 `parquet:"last_token_ns,optional"`
+	End              *int64 `parquet:"end_ns,optional"`
 
 	ChunkAt     []int64 `parquet:"chunk_at_ns,optional,list" parquet-element:",delta"`
 	ChunkTokens []int32 `parquet:"chunk_tokens,optional,list" parquet-element:",delta"`
@@ -184,6 +184,7 @@ func NewRecordWriter(path string, red *Redactor) (*RecordWriter, error) {
 		parquet.Compression(&zstd.Codec{Level: zstd.SpeedFastest}),
 		parquet.MaxRowsPerRowGroup(rowGroupRows),
 		parquet.PageBufferSize(256<<10),
+		parquet.DefaultEncodingFor(parquet.Int64, &parquet.DeltaBinaryPacked), // times
 		parquet.CreatedBy("ais_bench", SchemaVersion, ""))
 	w.SetKeyValueMetadata(metaSchema, SchemaVersion)
 	return &RecordWriter{file: f, w: w, red: red, rows: make([]parquetRow, 0, rowBatch)}, nil

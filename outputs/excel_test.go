@@ -1,0 +1,195 @@
+package outputs
+
+import (
+	"iter"
+	"math"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/xuri/excelize/v2"
+)
+
+// writeReports writes every report format of the package.
+func writeReports(r *Run, d *ReportData) error {
+	return r.WriteExcel(d)
+}
+
+func demoReport() *ReportData {
+	perf := demoTable()
+	perf.Title = "Performance Parameters"
+	acc := Table{Title: "Accuracy", Columns: []Column{{Name: "dataset"}, {Name: "accuracy", Kind: KindPercent}}}
+	acc.AddRow("gsm8k", 0.8125)
+	acc.AddRow("=HYPERLINK(\"http://x\")", 0.5)
+	acc.AddRow(strings.Repeat("😀", 40_000), nil)
+	acc.AddRow("bell\x07 and \x1b[31m and nul\x00", nil)
+	env := Table{Title: "Host", Columns: []Column{{Name: "Key"}, {Name: "Value"}}}
+	env.AddRow("started", time.Date(2026, 11, 29, 16, 15, 0, 0, time.UTC))
+	return &ReportData{
+		Title: "m on d", RunName: "20261129_161500", Generated: time.Date(2026, 11, 29, 16, 15, 0, 0, time.UTC), Tool: "ais_bench 1.0.0",
+		Verdict:   &Verdict{State: "FAIL", Reason: "TTFT p99 too high"},
+		Headlines: []Headline{{Name: "accuracy", Value: 0.8125, Kind: KindPercent, Note: "n=1319"}, {Name: "TTFT p99", Value: 123.456, Unit: "ms", Format: "%.1f", Mark: MarkBad}, {Name: "unknown", Value: math.NaN()}},
+		Checklist: Checklist(Evidence{Seed: "--seed 1"}),
+		Sections: []Section{{ID: "acc", Title: "Accuracy", Sheet: "Accuracy", Tables: []Table{acc}},
+			{ID: "perf", Title: "Performance", Tables: []Table{perf}, Charts: []Chart{{ID: "c", Title: "Throughput", XLabel: "concurrency", YLabel: "token/s", Excel: true,
+				Series: []Series{{Name: "output", X: []float64{1, 2, 4}, Y: []float64{10, 19, math.NaN()}}}, Marks: []ChartMark{{2, "knee"}}}}},
+			{ID: "env", Title: "Environment", Sheet: "Environment", Tables: []Table{env}}},
+		Help: []Definition{{"TTFT", "ms", "send to first payload"}},
+		Records: func() iter.Seq2[*Record, error] {
+			return func(yield func(*Record, error) bool) {
+				for i := range 100 {
+					r := sampleRecord(i)
+					if i%10 == 9 {
+						r.Status, r.Error, r.FirstToken, r.LastToken = StatusHTTP5xx, "=boom\x00", Never, Never
+					}
+					if !yield(r, nil) {
+						return
+					}
+				}
+			}
+		},
+		RecordsPath: "performances/m/d.parquet",
+		Config:      []ConfigEntry{{"model", "batch_size", "64"}},
+	}
+}
+
+func TestExcelReadBack(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "report.xlsx")
+	if err := WriteExcel(path, demoReport(), nil); err != nil {
+		t.Fatal(err)
+	}
+	f, err := excelize.OpenFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	if got, want := strings.Join(f.GetSheetList(), " "), "Summary Accuracy Performance Chart data Requests Errors Environment Config"; got != want {
+		t.Errorf("sheets %q, want %q", got, want)
+	}
+	raw := excelize.Options{RawCellValue: true}
+	find := func(sheet, text string) (col, row int) {
+		t.Helper()
+		rows, err := f.GetRows(sheet, raw)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for r, cells := range rows {
+			for c, v := range cells {
+				if v == text {
+					return c + 1, r + 1
+				}
+			}
+		}
+		t.Fatalf("sheet %s has no cell %q", sheet, text)
+		return 0, 0
+	}
+	at := func(col, row int) string { s, _ := excelize.CoordinatesToCellName(col, row); return s }
+	number := func(sheet, cell, want, shown string) {
+		t.Helper()
+		v, _ := f.GetCellValue(sheet, cell, raw)
+		typ, _ := f.GetCellType(sheet, cell)
+		s, _ := f.GetCellValue(sheet, cell)
+		if v != want || s != shown || typ != excelize.CellTypeUnset && typ != excelize.CellTypeNumber {
+			t.Errorf("%s!%s is %q (type %v, shown %q), want the number %s shown as %s", sheet, cell, v, typ, s, want, shown)
+		}
+	}
+	c, r := find("Summary", "accuracy")
+	number("Summary", at(c+1, r), "0.8125", "81.25%")
+	c, r = find("Summary", "TTFT p99")
+	number("Summary", at(c+1, r), "123.456", "123.5")
+	c, r = find("Accuracy", "gsm8k")
+	number("Accuracy", at(c+1, r), "0.8125", "81.25%")
+	c, r = find("Performance", "首字延迟 TTFT")
+	number("Performance", at(c+1, r), "12.345678", "12.35")
+	number("Performance", at(c+2, r), "12032", "12,032")
+
+	c, r = find("Accuracy", `=HYPERLINK("http://x")`)
+	if formula, _ := f.GetCellFormula("Accuracy", at(c, r)); formula != "" {
+		t.Errorf("text became the formula %q", formula)
+	}
+	find("Accuracy", "bell and [31m and nul")
+	rows, _ := f.GetRows("Accuracy", raw)
+	longest := 0
+	for _, cells := range rows {
+		for _, v := range cells {
+			longest = max(longest, len([]rune(v)))
+		}
+	}
+	if longest != (excelMaxText-len("… [cut]"))/2+7 {
+		t.Errorf("the long cell has %d characters", longest)
+	}
+
+	rows, _ = f.GetRows("Requests", raw)
+	if len(rows) != 101 || rows[0][0] != "model" {
+		t.Errorf("Requests has %d rows", len(rows))
+	}
+	col, _ := find("Requests", "ttft_ms")
+	number("Requests", at(col, 2), "19.9995", "20.000")
+	if v, _ := f.GetCellValue("Requests", at(col, 11), raw); v != "" {
+		t.Errorf("TTFT of a failed request is %q", v)
+	}
+	c, r = find("Errors", string(StatusHTTP5xx))
+	find("Errors", "=boom")
+	col, row := 0, 0
+	rows, _ = f.GetRows("Errors", raw)
+	for i, v := range rows[0] {
+		if v == "Requests" {
+			col = i + 1
+		}
+	}
+	for i, cells := range rows {
+		if len(cells) >= col && col > 1 && cells[col-2] == string(StatusHTTP5xx) {
+			row = i + 1
+		}
+	}
+	number("Errors", at(col, row), "10", "10")
+	for _, sheet := range []string{"Requests", "Accuracy", "Errors", "Config"} {
+		if p, err := f.GetPanes(sheet); err != nil || !p.Freeze {
+			t.Errorf("%s: the header is not frozen (%v)", sheet, err)
+		}
+	}
+	_ = c
+	_ = r
+}
+
+func TestExcelChinese(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "report.xlsx")
+	d := demoReport()
+	d.Lang = "zh"
+	d.Translations = map[string]string{"TTFT p99": "首字延迟 p99"}
+	if err := WriteExcel(path, d, nil); err != nil {
+		t.Fatal(err)
+	}
+	f, err := excelize.OpenFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	if got, want := strings.Join(f.GetSheetList(), " "), "摘要 精度 性能 图表数据 请求 错误 环境 配置"; got != want {
+		t.Errorf("sheets %q, want %q", got, want)
+	}
+	rows, _ := f.GetRows("摘要")
+	all := ""
+	for _, r := range rows {
+		all += strings.Join(r, "|") + "\n"
+	}
+	for _, want := range []string{"首字延迟 p99", "未通过", "可复现性检查表"} {
+		if !strings.Contains(all, want) {
+			t.Errorf("no %q in\n%s", want, all)
+		}
+	}
+}
+
+func TestExcelTextLimit(t *testing.T) {
+	for _, n := range []int{excelMaxText - 1, excelMaxText, excelMaxText + 1} {
+		got := excelText(strings.Repeat("x", n))
+		if n <= excelMaxText && len(got) != n || n > excelMaxText && !strings.HasSuffix(got, "[cut]") {
+			t.Errorf("%d characters became %d", n, len(got))
+		}
+	}
+	// 20,000 CJK characters are 60,000 bytes but fit.
+	if s := strings.Repeat("长", 20_000); excelText(s) != s {
+		t.Error("text within the limit was cut")
+	}
+}
