@@ -85,6 +85,10 @@ func (s *service) readStream(r *Result, x *transport.Exchange) {
 			s.failed(r, outputs.StatusStreamError, "the server reports: "+msg+": "+quote(data))
 			break
 		}
+		if v.Has(wire.Malformed) && ev.Cut {
+			s.failed(r, outputs.StatusTruncated, "the stream ended within an event: "+quote(data))
+			break
+		}
 		if v.Has(wire.Malformed) {
 			s.failed(r, outputs.StatusMalformed, "broken JSON in the stream: "+quote(data))
 			break
@@ -134,8 +138,8 @@ func (s *service) conclude(r *Result, a *wire.Answer, rd *sse.Reader, err error,
 	case !ended && (!terminal || cancelled):
 		r.End = s.clock.Now()
 		s.failedBy(r, err)
-	case !terminal && r.FirstEvent == outputs.Never && len(rd.Stray()) > 0:
-		s.failed(r, outputs.StatusMalformed, "no event in the stream but: "+quote(rd.Stray()))
+	case !terminal && len(rd.Stray()) > 0 && (r.FirstEvent == outputs.Never || rd.StrayLines() > 0):
+		s.failed(r, outputs.StatusMalformed, "the stream holds something else than events: "+quote(rd.Stray()))
 	case !terminal:
 		s.failed(r, outputs.StatusTruncated, "the stream ended without finish_reason or [DONE]")
 	case a.Any():

@@ -27,6 +27,9 @@ type Event struct {
 	Name []byte // of the event: line, nil without one
 	Data []byte
 	At   int64 // arrival of the event's last line, ns
+	// Cut tells that the body ended within the event's last line. It may be whole
+	// (some servers end without a line end) or not; only its content can tell.
+	Cut bool
 }
 
 // MaxEvent is the largest line and the largest event in bytes.
@@ -57,7 +60,9 @@ type Reader struct {
 	hold  bool
 	heldA int64
 
-	stray []byte
+	cut        bool // the body ended without a line end
+	stray      []byte
+	strayLines int
 }
 
 // NewReader reads from src.
@@ -66,6 +71,9 @@ func NewReader(src Source) *Reader { return &Reader{src: src, max: MaxEvent} }
 // Stray is the start (up to 2 KiB) of what came that is no event: a server that
 // has promised a stream and answers with an error page says its reason there.
 func (r *Reader) Stray() []byte { return r.stray }
+
+// StrayLines is the number of complete lines that are no part of an event.
+func (r *Reader) StrayLines() int { return r.strayLines }
 
 // Next is the next event. After the last one the error is the source's; after
 // ErrTooLong the stream cannot be read on.
@@ -124,6 +132,9 @@ func (r *Reader) Next() (Event, error) {
 			}
 		case "", "id", "retry":
 		default:
+			if !r.cut {
+				r.strayLines++
+			}
 			if n := maxStray - len(r.stray); n > 0 {
 				r.stray = append(append(r.stray, line[:min(n, len(line))]...), '\n')
 			}
@@ -133,7 +144,7 @@ func (r *Reader) Next() (Event, error) {
 
 // dispatch gives out the event gathered in data and name.
 func (r *Reader) dispatch() Event {
-	ev := Event{Data: r.data, At: r.last}
+	ev := Event{Data: r.data, At: r.last, Cut: r.cut}
 	if len(r.name) > 0 {
 		ev.Name = append([]byte(nil), r.name...)
 		r.name = r.name[:0]
@@ -214,7 +225,7 @@ func (r *Reader) nextLine() (line []byte, whole bool, err error) {
 		}
 		if r.err != nil {
 			if len(r.line) > 0 && errors.Is(r.err, io.EOF) {
-				line, r.line = r.line, nil
+				line, r.line, r.cut = r.line, nil, true
 				return r.begin(line), false, nil
 			}
 			return nil, false, r.err
