@@ -47,6 +47,9 @@ type Program struct {
 	Stdin string
 	Env   []string      // "K=V"; the environment is otherwise PATH, HOME, LANG and PYTHONHASHSEED=0 alone
 	Wall  time.Duration // when positive, replaces Options.Wall for this program
+	// LargeAddressSpace is for runtimes that reserve far more addresses than they
+	// use (Java, Node, Go): only memory in use is limited then.
+	LargeAddressSpace bool
 }
 
 // Usage is what a run consumed, as far as the kernel tells.
