@@ -1,0 +1,318 @@
+package tasks
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"iter"
+	"math"
+	"runtime"
+	"sync"
+	"sync/atomic"
+
+	"ais_bench/datasets"
+	"ais_bench/evaluators"
+	"ais_bench/outputs"
+)
+
+// scorers builds one scorer a sub-set; sub-sets with the same rule share it.
+func scorers(cfg datasets.Config, subsets []string, override string, judges []evaluators.Judge) (map[string]evaluators.Scorer, error) {
+	built := map[string]evaluators.Scorer{}
+	out := map[string]evaluators.Scorer{}
+	for _, name := range subsets {
+		sub := cfg.For(name)
+		id := sub.Scorer
+		opts := sub.ScorerOptions
+		if override != "" {
+			if override != id {
+				opts = nil
+			}
+			id = override
+		}
+		if id == "" {
+			continue
+		}
+		key := id + fmt.Sprint(opts)
+		s, ok := built[key]
+		if !ok {
+			all := map[string]any{}
+			for k, v := range opts {
+				all[k] = v
+			}
+			if needsJudge(id) {
+				if len(judges) == 0 {
+					return nil, fmt.Errorf("scorer %s of %s asks a judge model: give --judge-model NAME (a configuration from `ais_bench models list`)", id, cfg.Abbr)
+				}
+				all["judges"] = judges
+			}
+			var err error
+			if s, err = evaluators.New(id, all); err != nil {
+				return nil, fmt.Errorf("scorer of %s: %w", cfg.Abbr, err)
+			}
+			built[key] = s
+		}
+		out[name] = s
+	}
+	return out, nil
+}
+
+// needsJudge reports whether a scorer takes judges.
+func needsJudge(id string) bool {
+	d, err := evaluators.Describe(id)
+	if err != nil {
+		return false
+	}
+	for _, o := range d.Options {
+		if o == "judges" {
+			return true
+		}
+	}
+	return false
+}
+
+// evaluate scores the stored answers of a task and writes verdicts into the
+// predictions file. A sample without a stored answer counts as failed.
+func evaluate(ctx context.Context, run *outputs.Run, t *Task, set *datasets.Set, opts *Options, judges []evaluators.Judge) (*evaluators.Result, error) {
+	path := run.PredictionsPath(t.ModelAbbr, t.DatasetAbbr)
+	byKey, order, err := outputs.LatestPredictions(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("evaluate %s: no answers at %s; ask first (--mode all or infer), or name the run with --reuse", t, path)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("evaluate %s: %w", t, err)
+	}
+	rules, err := scorers(set.Config, set.Subsets, opts.Scorer, judges)
+	if err != nil {
+		return nil, err
+	}
+	if len(rules) == 0 {
+		return nil, nil // a data set that is only timed
+	}
+
+	type job struct {
+		sample *datasets.Sample
+		key    outputs.PredictionKey
+		p      *outputs.Prediction // nil = never answered
+	}
+	repeats := t.repeats()
+	var jobs []job
+	known := map[outputs.PredictionKey]bool{}
+	for i := range set.Samples {
+		s := &set.Samples[i]
+		for r := range repeats {
+			k := outputs.PredictionKey{SampleID: sampleKey(s), Repeat: int32(r), SessionID: s.SessionID}
+			known[k] = true
+			jobs = append(jobs, job{sample: s, key: k, p: byKey[k]})
+		}
+	}
+	verdicts := make([]evaluators.Verdict, len(jobs))
+	done := make([]bool, len(jobs))
+	workers := runtime.GOMAXPROCS(0)
+	if len(judges) > 0 {
+		workers = max(workers, opts.JudgeConcurrency)
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	var next, finished atomic.Int64
+	var firstErr error
+	var once sync.Once
+	var wg sync.WaitGroup
+	for range min(workers, max(len(jobs), 1)) {
+		wg.Add(1)
+		go func() {
+			defer wg.Done()
+			for {
+				i := int(next.Add(1) - 1)
+				if i >= len(jobs) || ctx.Err() != nil {
+					return
+				}
+				j := jobs[i]
+				rule := rules[j.sample.Subset]
+				if rule == nil {
+					continue
+				}
+				v, err := rule.Score(ctx, answerOf(j.p), itemOf(j.sample, j.p))
+				if err != nil {
+					once.Do(func() { firstErr = fmt.Errorf("evaluate %s, sample %s: %w", t, sampleKey(j.sample), err) })
+					cancel()
+					return
+				}
+				verdicts[i], done[i] = v, true
+				opts.Observer.Scored(t, int(finished.Add(1)), len(jobs))
+			}
+		}()
+	}
+	wg.Wait()
+	if firstErr != nil {
+		return nil, firstErr
+	}
+	if err := ctx.Err(); err != nil {
+		return nil, fmt.Errorf("evaluate %s: %w", t, err)
+	}
+
+	var scored []evaluators.Scored
+	byVerdict := map[outputs.PredictionKey]*evaluators.Verdict{}
+	for i, j := range jobs {
+		if !done[i] {
+			continue
+		}
+		scored = append(scored, evaluators.Scored{ItemID: sampleKey(j.sample), Subset: j.sample.Subset, Repeat: int(j.key.Repeat), Verdict: verdicts[i]})
+		byVerdict[j.key] = &verdicts[i]
+	}
+	if err := run.WritePredictions(t.ModelAbbr, t.DatasetAbbr, verdictLines(byKey, order, byVerdict)); err != nil {
+		return nil, err
+	}
+	acc := summarize(t, set, rules, scored)
+	acc.Version = promptVersion(set, t)
+	return acc, run.WriteResults(t.ModelAbbr, t.DatasetAbbr, acc)
+}
+
+// answerOf is a stored answer as scorers see it.
+func answerOf(p *outputs.Prediction) evaluators.Answer {
+	if p == nil || !p.Success && p.Status != outputs.StatusEmpty && p.Status != outputs.StatusTruncated {
+		return evaluators.Answer{Failed: true}
+	}
+	a := evaluators.Answer{Text: p.Prediction, Reasoning: p.Reasoning, FinishReason: p.FinishReason}
+	if p.Status == outputs.StatusTruncated {
+		a.Failed = true // a stream cut by the network is not the model's last word
+	}
+	if p.LabelLogprobs != nil {
+		a.LabelLogprobs = make([]float64, len(p.LabelLogprobs))
+		for i, v := range p.LabelLogprobs {
+			if v == nil {
+				a.LabelLogprobs[i] = math.Inf(-1)
+				continue
+			}
+			a.LabelLogprobs[i] = *v
+		}
+	}
+	return a
+}
+
+func itemOf(s *datasets.Sample, p *outputs.Prediction) evaluators.Item {
+	it := evaluators.Item{ID: sampleKey(s), Subset: s.Subset, Gold: s.Gold, Golds: s.Golds, Labels: s.Labels, Fields: s.Fields}
+	it.Prompt = s.Prompt.String()
+	return it
+}
+
+// verdictLines are the predictions with their verdicts, in file order; of
+// several attempts at one answer the one that counts.
+func verdictLines(byKey map[outputs.PredictionKey]*outputs.Prediction, order []outputs.PredictionKey, verdicts map[outputs.PredictionKey]*evaluators.Verdict) iter.Seq2[*outputs.Prediction, error] {
+	return func(yield func(*outputs.Prediction, error) bool) {
+		for _, k := range order {
+			p := byKey[k]
+			if v := verdicts[k]; v != nil {
+				p.Outcome = string(v.Outcome)
+				p.Detail = v.Detail
+				p.Extracted, p.Score, p.Parts = nil, nil, nil
+				if v.Outcome == evaluators.Right || v.Outcome == evaluators.Wrong {
+					p.Extracted = &v.Extracted
+				}
+				if v.Outcome != evaluators.Failed {
+					p.Score = finite(v.Score)
+				}
+				if len(v.Parts) > 0 {
+					p.Parts = map[string]*float64{}
+					for name, x := range v.Parts {
+						p.Parts[name] = finite(x)
+					}
+				}
+			}
+			if !yield(p, nil) {
+				return
+			}
+		}
+	}
+}
+
+// summarize counts verdicts by sub-set and group.
+func summarize(t *Task, set *datasets.Set, rules map[string]evaluators.Scorer, scored []evaluators.Scored) *evaluators.Result {
+	var rule evaluators.Scorer
+	for _, name := range set.Subsets {
+		if r := rules[name]; r != nil {
+			rule = r
+			break
+		}
+	}
+	acc := &evaluators.Result{Model: t.ModelAbbr, Dataset: t.DatasetAbbr, Mode: set.Config.Asking(), Scorer: rule.ID(), ScorerVersion: rule.Version(),
+		Metric: "accuracy"}
+	for _, r := range set.Config.ReferenceScores {
+		acc.References = append(acc.References, evaluators.ReferenceScore{Model: r.Model, Metric: r.Metric, Score: r.Score, Source: r.Source})
+	}
+	acc.Overall = evaluators.SummarizeWith(rule, scored)
+	if acc.Overall.Graded {
+		acc.Metric = "score"
+	}
+	if len(set.Subsets) > 1 || len(set.Subsets) == 1 && set.Subsets[0] != "" {
+		by := map[string][]evaluators.Scored{}
+		for _, s := range scored {
+			by[s.Subset] = append(by[s.Subset], s)
+		}
+		for _, name := range set.Subsets {
+			if len(by[name]) == 0 {
+				continue
+			}
+			acc.Subsets = append(acc.Subsets, evaluators.SubsetResult{Name: set.Config.AbbrOf(name), Subset: name, Summary: evaluators.SummarizeWith(rules[name], by[name])})
+		}
+	}
+	acc.Groups = groups(set.Config, acc.Subsets)
+	return acc
+}
+
+// groups computes the configured means. A group with a member missing is left
+// out: a mean over fewer sub-sets is another metric under the same name.
+func groups(cfg datasets.Config, subs []evaluators.SubsetResult) []evaluators.GroupResult {
+	by := map[string]evaluators.Summary{}
+	for _, s := range subs {
+		by[s.Subset] = s.Summary
+	}
+	var out []evaluators.GroupResult
+	for _, g := range cfg.Groups {
+		names := g.Subsets
+		if len(names) == 0 {
+			for _, s := range subs {
+				names = append(names, s.Subset)
+			}
+		}
+		var members []evaluators.Member
+		n, whole := 0, true
+		for _, name := range names {
+			s, ok := by[name]
+			if !ok || s.Accuracy == nil {
+				whole = false
+				break
+			}
+			w := float64(s.N)
+			if len(g.Weights) > 0 {
+				w = g.Weights[name]
+			}
+			members = append(members, evaluators.Member{Name: name, Value: *s.Accuracy, Weight: w})
+			n += s.N
+		}
+		metric := g.Metric
+		if metric == "" {
+			metric = evaluators.NaiveAverage
+		}
+		if !whole || len(members) == 0 {
+			continue
+		}
+		v, err := evaluators.Group(metric, members)
+		if err != nil {
+			continue
+		}
+		out = append(out, evaluators.GroupResult{Name: g.Name, Metric: metric, Value: v, N: n})
+	}
+	return out
+}
+
+// promptVersion is the first six hex digits of the hash of all prompts: two
+// scores with different versions were asked differently.
+func promptVersion(set *datasets.Set, t *Task) string {
+	all := ""
+	for i := range set.Samples {
+		s := &set.Samples[i]
+		all = sha256Hex(all + sampleKey(s) + "\x00" + s.Prompt.String())
+	}
+	return all[:min(6, len(all))]
+}

@@ -1,0 +1,388 @@
+package tasks
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"ais_bench/datasets"
+	"ais_bench/models"
+	"ais_bench/models/transport"
+	"ais_bench/outputs"
+	"ais_bench/tasks/load"
+)
+
+// inference asks one task's questions and keeps what comes back.
+type inference struct {
+	task    *Task
+	opts    *Options
+	run     *outputs.Run
+	svc     *service
+	set     *datasets.Set
+	clock   *transport.Clock
+	observe Observer
+	stop    <-chan struct{}
+
+	journal     *outputs.Journal
+	predictions *outputs.PredictionWriter
+	sent        atomic.Int64 // numbers request ids
+	failures    failureLog
+	writeErr    atomic.Pointer[error]
+	abort       context.CancelFunc
+}
+
+// Inference is what asking one task was like.
+type Inference struct {
+	Asked    int // questions that were due
+	Answered int // of these, answered in this run
+	Resumed  int // answered by an earlier run and kept
+	Failed   int // still without an answer
+	Load     load.Report
+	Pool     models.PoolStats
+	Reasons  map[string]int // failure → count
+	Stopped  bool           // interrupted by the user
+}
+
+// errAllWarmupsFailed stands for a service that does not work at all.
+var errAllWarmupsFailed = errors.New("all warm-up requests failed")
+
+// ask carries the inference out.
+func (in *inference) ask(ctx context.Context) (rep Inference, err error) {
+	ctx, in.abort = context.WithCancel(ctx)
+	defer in.abort()
+	todo, resumed, err := in.questions()
+	if err != nil {
+		return rep, err
+	}
+	rep.Resumed, rep.Asked = resumed, len(todo)+resumed
+	if in.journal, err = in.run.Journal(in.task.ModelAbbr, in.task.DatasetAbbr); err != nil {
+		return rep, err
+	}
+	if note := in.journal.Note(); note != "" {
+		in.observe.Note(note)
+	}
+	if in.predictions, err = in.run.Predictions(in.task.ModelAbbr, in.task.DatasetAbbr); err != nil {
+		in.journal.Close()
+		return rep, err
+	}
+	err = in.phases(ctx, todo, &rep)
+	err = errors.Join(err, in.predictions.Close(), in.journal.Close())
+	if p := in.writeErr.Load(); p != nil && err == nil {
+		err = *p
+	}
+	seal, sealErr := in.run.Seal(in.task.ModelAbbr, in.task.DatasetAbbr)
+	for _, n := range seal.Notes {
+		in.observe.Note(n)
+	}
+	rep.Pool = in.svc.client.Stats()
+	rep.Reasons = in.failures.counts()
+	return rep, errors.Join(err, sealErr)
+}
+
+func (in *inference) phases(ctx context.Context, todo []question, rep *Inference) error {
+	if len(todo) == 0 && in.opts.Duration == 0 {
+		in.observe.TaskStarted(in.task, 0, 0)
+		in.observe.TaskEnded(in.task)
+		return nil
+	}
+	if err := in.warmUp(ctx); err != nil {
+		return err
+	}
+	cfg, err := in.loadConfig(len(todo))
+	if err != nil {
+		return err
+	}
+	expected := cfg.Count
+	in.observe.TaskStarted(in.task, expected, cfg.Duration)
+	defer in.observe.TaskEnded(in.task)
+	var answered, failed atomic.Int64
+	rep.Load = load.Run(ctx, cfg, func(ctx context.Context, s load.Slot) {
+		if in.one(ctx, todo[s.Index%len(todo)], s, s.Index/len(todo)) {
+			answered.Add(1)
+		} else {
+			failed.Add(1)
+		}
+	})
+	rep.Answered, rep.Failed, rep.Stopped = int(answered.Load()), int(failed.Load()), rep.Load.Stopped
+	if expected > 0 && rep.Answered+rep.Failed < expected {
+		rep.Failed = expected - rep.Answered
+	}
+	return nil
+}
+
+// questions lists what is to be asked, without what an earlier run answered.
+func (in *inference) questions() (todo []question, resumed int, err error) {
+	done := map[outputs.PredictionKey]bool{}
+	if in.opts.resuming {
+		path := in.run.PredictionsPath(in.task.ModelAbbr, in.task.DatasetAbbr)
+		if done, err = answeredBefore(path); err != nil {
+			return nil, 0, err
+		}
+	}
+	repeats := in.task.repeats()
+	// Repeats of one sample are spread over the run, as a user's would be.
+	for r := range repeats {
+		for i := range in.set.Samples {
+			s := &in.set.Samples[i]
+			if done[outputs.PredictionKey{SampleID: sampleKey(s), Repeat: int32(r), SessionID: s.SessionID}] {
+				resumed++
+				continue
+			}
+			todo = append(todo, question{sample: s, index: i, repeat: int32(r)})
+		}
+	}
+	return todo, resumed, nil
+}
+
+// loadConfig is how the measured phase is dispatched.
+func (in *inference) loadConfig(n int) (load.Config, error) {
+	m := in.svc.cfg
+	cfg := load.Config{Clock: in.clock, Phase: outputs.PhaseMeasured, Count: n, MaxConcurrency: max(m.BatchSize, 1),
+		Stop: in.stop, Drain: in.opts.Drain}
+	if in.opts.Duration > 0 {
+		cfg.Duration = in.opts.Duration
+		if !in.opts.CountAndDuration {
+			cfg.Count = 0
+		}
+	}
+	arrivals := load.Arrivals{RequestRate: m.RequestRate, Burstiness: m.TrafficCfg.Burstiness, RampUp: m.TrafficCfg.RampUpStrategy,
+		RampStart: m.TrafficCfg.RampUpStartRPS, RampEnd: m.TrafficCfg.RampUpEndRPS, Count: cfg.Count, Seed: uint64(in.opts.Seed)}
+	if arrivals.RequestRate < 0.001 { // AISBench's threshold for "no pacing"
+		arrivals.RequestRate = 0
+	}
+	if arrivals.RampUp != "" {
+		arrivals.RequestRate = 0
+		if arrivals.Count == 0 {
+			arrivals.Count = n
+		}
+	}
+	if in.opts.Pressure {
+		cfg.Clients, cfg.MaxConcurrency = max(m.BatchSize, 1), 0
+		arrivals.Count = cfg.Clients
+	}
+	var err error
+	if cfg.Schedule, err = arrivals.Schedule(); err != nil {
+		return cfg, err
+	}
+	if m.UseTimestamp {
+		times := make([]time.Duration, 0, n)
+		for i := range in.set.Samples {
+			if at := in.set.Samples[i].ArriveNS; at >= 0 {
+				times = append(times, time.Duration(at))
+			}
+		}
+		if len(times) == 0 {
+			return cfg, fmt.Errorf("use_timestamp: data set %s has no time stamps", in.task.Dataset.Name)
+		}
+		// A trace is an open loop: a concurrency cap would rewrite its times.
+		cfg.Schedule, cfg.MaxConcurrency = load.Replay{Times: times, Speed: 1}, 0
+	}
+	return cfg, nil
+}
+
+// warmUp sends questions that are not measured. They differ from the measured
+// ones by a first line of their own, so that they leave no prompt in a prefix
+// cache.
+func (in *inference) warmUp(ctx context.Context) error {
+	n := in.opts.NumWarmups
+	if n == 0 || len(in.set.Samples) == 0 {
+		return nil
+	}
+	in.observe.Note(fmt.Sprintf("%s: %d warm-up request(s)", in.task, n))
+	var ok atomic.Int64
+	var last atomic.Pointer[models.Result]
+	cfg := load.Config{Clock: in.clock, Phase: outputs.PhaseWarmup, Count: n, MaxConcurrency: max(in.svc.cfg.BatchSize, 1), Stop: in.stop, Drain: in.opts.Drain}
+	load.Run(ctx, cfg, func(ctx context.Context, s load.Slot) {
+		sample := &in.set.Samples[s.Index%len(in.set.Samples)]
+		prompt := sample.Prompt
+		if len(sample.Choices) > 0 {
+			prompt = sample.Choices[0]
+		}
+		req := newRequest(in.svc.cfg, in.set.Config, sample, saltPrompt(prompt, s.Index))
+		if len(sample.Choices) > 0 {
+			req.MaxTokens, req.Stream = 1, false
+		}
+		req.ID = in.requestID("warmup")
+		res := in.svc.client.Do(ctx, req)
+		res.Decode()
+		rec := newRecord(res, req)
+		in.label(rec, sample, 0, 0, s)
+		in.keep(rec)
+		if res.Status == outputs.StatusOK {
+			ok.Add(1)
+			return
+		}
+		last.Store(res)
+	})
+	if ok.Load() > 0 || ctx.Err() != nil {
+		return nil
+	}
+	if res := last.Load(); res != nil {
+		return fmt.Errorf("%w, the last one with %s: %s (--num-warmups 0 skips them)", errAllWarmupsFailed, res.Status, oneLine(res.Error))
+	}
+	return nil
+}
+
+// saltPrompt makes a prompt that shares no prefix with the original.
+func saltPrompt(p datasets.Prompt, i int) datasets.Prompt {
+	salt := fmt.Sprintf("Warm-up %d.\n", i)
+	switch {
+	case len(p.TokenIDs) > 0:
+		ids := append([]int(nil), p.TokenIDs...)
+		for a, b := 0, len(ids)-1; a < b; a, b = a+1, b-1 {
+			ids[a], ids[b] = ids[b], ids[a]
+		}
+		return datasets.Prompt{TokenIDs: ids}
+	case len(p.Turns) > 0:
+		turns := append([]datasets.Turn(nil), p.Turns...)
+		turns[0].Text = salt + turns[0].Text
+		return datasets.Prompt{Turns: turns}
+	}
+	return datasets.Prompt{Text: salt + p.Text}
+}
+
+func (in *inference) requestID(kind string) string {
+	return fmt.Sprintf("%s-%s-%d", in.opts.runTag, kind, in.sent.Add(1))
+}
+
+// one asks one question until it is answered or retries are used up, and
+// reports whether it was.
+func (in *inference) one(ctx context.Context, q question, s load.Slot, round int) bool {
+	if len(q.sample.Choices) > 0 {
+		return in.onePPL(ctx, q, s)
+	}
+	req := newRequest(in.svc.cfg, in.set.Config, q.sample, q.sample.Prompt)
+	retries := 0
+	if in.opts.Mode != ModePerf {
+		retries = in.svc.cfg.Retry
+	}
+	for attempt := 0; ; attempt++ {
+		req.ID = in.requestID("req")
+		res := in.svc.client.Do(ctx, req)
+		res.Decode()
+		rec := newRecord(res, req)
+		in.label(rec, q.sample, q.repeat+int32(round*in.task.repeats()), attempt, s)
+		in.label2(rec, req)
+		in.keep(rec)
+		in.observe.Answered(in.task, rec)
+		again := attempt < retries && retryable(rec.Status) && ctx.Err() == nil
+		if !again {
+			in.predict(rec, q, nil)
+			if !rec.OK() {
+				in.failures.add(rec)
+			}
+			return rec.OK()
+		}
+		if !in.pause(ctx, backoff(attempt, res)) {
+			in.predict(rec, q, nil)
+			in.failures.add(rec)
+			return false
+		}
+	}
+}
+
+// pause waits for d; false when the run is being stopped.
+func (in *inference) pause(ctx context.Context, d time.Duration) bool {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-t.C:
+		return true
+	case <-ctx.Done():
+	case <-in.stop:
+	}
+	return false
+}
+
+func (in *inference) label(rec *outputs.Record, s *datasets.Sample, repeat int32, attempt int, slot load.Slot) {
+	rec.Model, rec.Dataset = in.task.ModelAbbr, in.task.DatasetAbbr
+	rec.SampleID, rec.SessionID = sampleKey(s), s.SessionID
+	rec.Repeat, rec.Attempt, rec.Phase = repeat, int32(attempt), slot.Phase
+	rec.Scheduled = slot.Scheduled
+	if attempt > 0 { // a retry is due when it is sent; its back-off is not the service's latency
+		rec.Scheduled = rec.Sent
+	}
+}
+
+func (in *inference) label2(rec *outputs.Record, req *models.Request) {
+	text := promptText(req)
+	rec.PromptSHA256 = sha256Hex(text)
+	if !in.opts.NoStorePrompts {
+		rec.Prompt = text
+	}
+}
+
+// keep appends a record; the first write error stops the task, because going
+// on would ask questions whose answers are lost.
+func (in *inference) keep(rec *outputs.Record) {
+	if err := in.journal.Append(rec); err != nil {
+		in.writeFailed(err)
+	}
+}
+
+func (in *inference) predict(rec *outputs.Record, q question, logprobs []*float64) {
+	p := &outputs.Prediction{ID: q.index, Gold: gold(q.sample), Subset: q.sample.Subset, LabelLogprobs: logprobs}
+	p.FromRecord(rec)
+	if err := in.predictions.Append(p); err != nil {
+		in.writeFailed(err)
+	}
+}
+
+func gold(s *datasets.Sample) any {
+	if len(s.Golds) > 1 {
+		return s.Golds
+	}
+	return s.Gold
+}
+
+func (in *inference) writeFailed(err error) {
+	if in.writeErr.CompareAndSwap(nil, &err) {
+		in.abort()
+	}
+}
+
+// failureLog counts why requests failed.
+type failureLog struct {
+	mu sync.Mutex
+	n  map[string]int
+}
+
+func (f *failureLog) add(rec *outputs.Record) {
+	reason := string(rec.Status)
+	if e := oneLine(rec.Error); e != "" {
+		reason += ": " + e
+	}
+	if len(reason) > 200 {
+		reason = strings.ToValidUTF8(reason[:200], "") + "…"
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.n == nil {
+		f.n = map[string]int{}
+	}
+	if _, seen := f.n[reason]; !seen && len(f.n) >= 100 {
+		reason = string(rec.Status) // a server that words every failure differently must not fill memory
+	}
+	f.n[reason]++
+}
+
+func (f *failureLog) counts() map[string]int {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.n
+}
+
+func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }
+
+// finite is a pointer to x, nil for what JSON has no number for.
+func finite(x float64) *float64 {
+	if math.IsNaN(x) || math.IsInf(x, 0) {
+		return nil
+	}
+	return &x
+}

@@ -1,0 +1,85 @@
+package tasks
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+
+	"ais_bench/outputs"
+)
+
+// answeredBefore are the keys of the answers an earlier run already has.
+func answeredBefore(path string) (map[outputs.PredictionKey]bool, error) {
+	done := map[outputs.PredictionKey]bool{}
+	byKey, _, err := outputs.LatestPredictions(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return done, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("resume from %s: %w", path, err)
+	}
+	for key, p := range byKey {
+		if p.Success {
+			done[key] = true
+		}
+	}
+	return done, nil
+}
+
+// fingerprint identifies what an answer depends on besides the sample: answers
+// with different fingerprints must not be mixed in one result.
+type fingerprint struct {
+	Model   string `json:"model"`
+	Prompt  string `json:"prompt"`  // hash over all rendered prompts
+	Request string `json:"request"` // hash over sampling parameters and output caps
+}
+
+// fingerprintOf hashes what every request of the task will be made of.
+func fingerprintOf(t *Task, est Estimate) fingerprint {
+	prompts, params := "", ""
+	for i := range est.Set.Samples {
+		s := &est.Set.Samples[i]
+		req := newRequest(t.Model.Config, est.Set.Config, s, s.Prompt)
+		prompts = sha256Hex(prompts + sampleKey(s) + "\x00" + promptText(req))
+		params = sha256Hex(params + fmt.Sprint(req.MaxTokens, req.Params))
+	}
+	kwargs := map[string]any{}
+	for k, v := range t.Model.Config.GenerationKwargs {
+		kwargs[k] = v
+	}
+	kw, err := outputs.MarshalJSON(kwargs) // maps marshal with sorted keys
+	if err != nil {
+		kw = []byte(fmt.Sprint(kwargs))
+	}
+	return fingerprint{Model: t.Model.Config.Model, Prompt: prompts, Request: sha256Hex(params + string(kw))}
+}
+
+// checkDrift refuses to continue a run whose answers were made under other
+// conditions: the mixture would be a score of nothing. The fingerprint of the
+// first run is stored beside the configurations.
+func checkDrift(run *outputs.Run, t *Task, now fingerprint, resuming bool) error {
+	path := run.ConfigPath(outputs.FileName(t.ModelAbbr) + "." + outputs.FileName(t.DatasetAbbr) + ".fingerprint.json")
+	if !resuming {
+		return run.WriteJSON(path, now)
+	}
+	var before fingerprint
+	if err := outputs.ReadJSON(path, &before); err != nil {
+		if errors.Is(err, fs.ErrNotExist) {
+			if _, statErr := os.Stat(run.PredictionsPath(t.ModelAbbr, t.DatasetAbbr)); errors.Is(statErr, fs.ErrNotExist) {
+				return run.WriteJSON(path, now) // a task that is new in this run
+			}
+			return fmt.Errorf("resume %s: the run has answers but no fingerprint of how they were asked (%s is missing); start a new run without --reuse", t, path)
+		}
+		return fmt.Errorf("resume %s: %w", t, err)
+	}
+	switch {
+	case before.Model != now.Model:
+		return fmt.Errorf("resume %s: the stored answers are of model %q, this run asks %q; start a new run without --reuse", t, before.Model, now.Model)
+	case before.Prompt != now.Prompt:
+		return fmt.Errorf("resume %s: the prompts have changed since the stored answers were made (data, template or --num-prompts); start a new run without --reuse", t)
+	case before.Request != now.Request:
+		return fmt.Errorf("resume %s: sampling parameters or output caps have changed since the stored answers were made; start a new run without --reuse", t)
+	}
+	return nil
+}

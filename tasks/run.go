@@ -1,0 +1,342 @@
+package tasks
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/goccy/go-yaml"
+
+	"ais_bench/datasets"
+	"ais_bench/evaluators"
+	"ais_bench/models"
+	"ais_bench/models/transport"
+	"ais_bench/outputs"
+)
+
+// Options say how a plan is carried out.
+type Options struct {
+	Mode    Mode
+	WorkDir string // root of run folders
+	// Reuse continues an earlier run: a folder's name below WorkDir, its path, or
+	// "latest". "" starts a new one.
+	Reuse string
+
+	NumWarmups int           // requests before the measured ones
+	Seed       int64         // of arrivals and sampling
+	Duration   time.Duration // > 0: ask for this long, cycling through the data
+	// CountAndDuration ends a timed run after one pass through the data too.
+	CountAndDuration bool
+	Pressure         bool          // closed loop: batch_size clients back to back for Duration
+	Drain            time.Duration // bound on requests in flight after an interrupt
+	ReadyTimeout     time.Duration // how long to wait for a server that is still coming up
+	MaxNumWorkers    int           // tasks at once
+	NoStorePrompts   bool
+	Scorer           string // overrides the data sets' scorers
+
+	Judges           []ModelChoice // models asked by judge scorers
+	JudgeConcurrency int
+
+	Tool outputs.ToolInfo
+	Args []string // the command line, program name included
+
+	Observer Observer
+	// Stop ends sending when closed: requests in flight are drained, everything
+	// that came back is written and evaluated.
+	Stop <-chan struct{}
+
+	resuming bool
+	runTag   string // prefix of request ids, unique to the run
+}
+
+// Outcome is what a run led to.
+type Outcome struct {
+	Run      *outputs.Run
+	Tasks    []*TaskOutcome
+	Stopped  bool // interrupted by the user
+	Warnings []string
+	Clock    *transport.Clock
+}
+
+// TaskOutcome is what one task led to. Err is the reason it did not complete.
+type TaskOutcome struct {
+	Task      *Task
+	Estimate  Estimate
+	Inference *Inference // nil when the mode did not ask
+	Accuracy  *evaluators.Result
+	Served    string // model name that was asked
+	URL       string
+	Err       error
+}
+
+// Failed reports whether the run must end with a failure: a task that did not
+// complete, or questions without an answer.
+func (o *Outcome) Failed() bool {
+	for _, t := range o.Tasks {
+		if t.Err != nil || t.Inference != nil && t.Inference.Failed > 0 && !t.Inference.Stopped {
+			return true
+		}
+	}
+	return false
+}
+
+// EnvironmentError is a failure of the surroundings (no server, missing data,
+// unwritable folder) rather than of a task's content.
+type EnvironmentError struct{ Err error }
+
+func (e *EnvironmentError) Error() string { return e.Err.Error() }
+func (e *EnvironmentError) Unwrap() error { return e.Err }
+
+// OpenRun finds the run folder that reuse names below workDir.
+func OpenRun(workDir, reuse string) (*outputs.Run, error) {
+	dir := reuse
+	switch {
+	case reuse == "latest":
+		latest, err := outputs.Latest(workDir)
+		if err != nil {
+			return nil, &EnvironmentError{err}
+		}
+		dir = latest
+	case !strings.ContainsAny(reuse, `/\`):
+		dir = filepath.Join(workDir, reuse)
+	}
+	run, err := outputs.Open(dir)
+	if err != nil {
+		return nil, &EnvironmentError{fmt.Errorf("--reuse %s: %w", reuse, err)}
+	}
+	return run, nil
+}
+
+// Run carries out the plan and returns what came of every task. The error is
+// about the run as a whole; a task's own failure is in its outcome, and does
+// not keep the others from running.
+func Run(ctx context.Context, plan *Plan, opts Options) (*Outcome, error) {
+	if opts.Observer == nil {
+		opts.Observer = Quiet{}
+	}
+	if opts.Mode.NeedsReuse() && opts.Reuse == "" {
+		return nil, fmt.Errorf("--mode %s works on what an earlier run left: name it with --reuse TIMESTAMP, or --reuse for the latest", opts.Mode)
+	}
+	estimates, err := plan.Estimate(ctx)
+	if err != nil {
+		return nil, &EnvironmentError{err}
+	}
+	out := &Outcome{Clock: transport.NewClock()}
+	if opts.Reuse != "" {
+		out.Run, err = OpenRun(opts.WorkDir, opts.Reuse)
+		opts.resuming = true
+	} else {
+		out.Run, err = outputs.Create(opts.WorkDir)
+		if err != nil {
+			err = &EnvironmentError{err}
+		}
+	}
+	if err != nil {
+		return nil, err
+	}
+	opts.runTag = "ais-" + filepath.Base(out.Run.Dir())
+	if opts.resuming {
+		opts.runTag += fmt.Sprintf("-r%d", time.Now().Unix())
+	}
+	out.Run.SetRedactor(outputs.NewRedactor(secrets(plan, opts.Judges)...))
+	m, err := startManifest(out, plan, estimates, &opts)
+	if err != nil {
+		return nil, &EnvironmentError{err}
+	}
+
+	for i, t := range plan.Tasks {
+		out.Tasks = append(out.Tasks, &TaskOutcome{Task: t, Estimate: estimates[i]})
+		for _, w := range estimates[i].Set.Warnings {
+			out.Warnings = append(out.Warnings, t.Dataset.Name+": "+w)
+		}
+	}
+	if opts.Mode.infers() {
+		inferAll(ctx, out, &opts)
+	}
+	if opts.Mode.evaluates() {
+		evaluateAll(ctx, out, &opts)
+	}
+	return out, finishManifest(out, m, &opts)
+}
+
+// inferAll asks all tasks, MaxNumWorkers at once.
+func inferAll(ctx context.Context, out *Outcome, opts *Options) {
+	slots := make(chan struct{}, max(opts.MaxNumWorkers, 1))
+	var wg sync.WaitGroup
+	for _, to := range out.Tasks {
+		slots <- struct{}{}
+		wg.Add(1)
+		go func() {
+			defer wg.Done()
+			defer func() { <-slots }()
+			if stopped(opts.Stop) || ctx.Err() != nil {
+				to.Err = errors.New("not started: the run was interrupted")
+				return
+			}
+			to.Err = inferOne(ctx, out, to, opts)
+		}()
+	}
+	wg.Wait()
+	out.Stopped = stopped(opts.Stop) || ctx.Err() != nil
+}
+
+func stopped(stop <-chan struct{}) bool {
+	select {
+	case <-stop:
+		return true
+	default:
+		return false
+	}
+}
+
+func inferOne(ctx context.Context, out *Outcome, to *TaskOutcome, opts *Options) error {
+	t := to.Task
+	if err := checkDrift(out.Run, t, fingerprintOf(t, to.Estimate), opts.resuming); err != nil {
+		return err
+	}
+	log, err := out.Run.Logger("infer", t.ModelAbbr, t.DatasetAbbr)
+	if err != nil {
+		return &EnvironmentError{err}
+	}
+	defer log.Close()
+	note := func(line string) {
+		log.Info(line)
+		opts.Observer.Note(t.String() + ": " + line)
+	}
+	svc, err := startService(ctx, t.Model.Config, out.Clock, []*datasets.Set{to.Estimate.Set}, opts.ReadyTimeout, note)
+	if err != nil {
+		log.Error(err.Error())
+		return &EnvironmentError{fmt.Errorf("model %s: %w", t.Model.Name, err)}
+	}
+	defer svc.close()
+	to.Served, to.URL = svc.cfg.Model, svc.cfg.URL
+	in := &inference{task: t, opts: opts, run: out.Run, svc: svc, set: to.Estimate.Set, clock: out.Clock,
+		observe: &loggingObserver{Observer: opts.Observer, log: log}, stop: opts.Stop}
+	rep, err := in.ask(ctx)
+	to.Inference = &rep
+	if err != nil {
+		log.Error(err.Error())
+		return err
+	}
+	log.Info("inference done", "asked", rep.Asked, "answered", rep.Answered, "kept", rep.Resumed, "failed", rep.Failed)
+	for reason, n := range rep.Reasons {
+		log.Warn("failed requests", "count", n, "reason", reason)
+	}
+	return nil
+}
+
+// loggingObserver writes failures and notes to the task's log as well.
+type loggingObserver struct {
+	Observer
+	log *outputs.Log
+}
+
+func (o *loggingObserver) Answered(t *Task, rec *outputs.Record) {
+	if !rec.OK() {
+		o.log.Warn("request failed", "request", rec.RequestID, "sample", rec.SampleID, "attempt", rec.Attempt,
+			"status", rec.Status, "error", oneLine(rec.Error))
+	}
+	o.Observer.Answered(t, rec)
+}
+
+func (o *loggingObserver) Note(line string) {
+	o.log.Info(line)
+	o.Observer.Note(line)
+}
+
+// evaluateAll scores every task whose answers exist.
+func evaluateAll(ctx context.Context, out *Outcome, opts *Options) {
+	var judges []evaluators.Judge
+	for _, to := range out.Tasks {
+		if to.Err != nil {
+			continue
+		}
+		if judges == nil && len(opts.Judges) > 0 {
+			var err error
+			var closeAll func()
+			if judges, closeAll, err = startJudges(ctx, opts, out.Clock); err != nil {
+				to.Err = &EnvironmentError{err}
+				continue
+			}
+			defer closeAll()
+		}
+		if opts.Mode == ModeJudge || opts.Mode == ModeInferJudge {
+			judged := false
+			for _, id := range scorerIDs(to.Task.Dataset.Config) {
+				judged = judged || needsJudge(id)
+			}
+			if !judged {
+				continue
+			}
+		}
+		to.Accuracy, to.Err = evaluate(ctx, out.Run, to.Task, to.Estimate.Set, opts, judges)
+	}
+}
+
+// secrets are all values that no output may hold.
+func secrets(plan *Plan, judges []ModelChoice) []string {
+	var all []string
+	for _, t := range plan.Tasks {
+		all = append(all, t.Model.Config.Secrets()...)
+	}
+	for _, j := range judges {
+		all = append(all, j.Config.Secrets()...)
+	}
+	return all
+}
+
+// yamlOf renders a configuration as it is stored in the run folder.
+func yamlOf(v any) ([]byte, error) {
+	b, err := yaml.Marshal(v)
+	if err != nil {
+		return nil, fmt.Errorf("render a configuration: %w", err)
+	}
+	return b, nil
+}
+
+// judgeAsker asks one judge model.
+type judgeAsker struct{ svc *service }
+
+// Ask implements evaluators.Judge with the model's own retries.
+func (j judgeAsker) Ask(ctx context.Context, prompt string) (string, error) {
+	req := &models.Request{Messages: []models.Message{{Role: "user", Content: prompt}}, Stream: false, MaxTokens: j.svc.cfg.MaxOutLen}
+	for attempt := 0; ; attempt++ {
+		res := j.svc.client.Do(ctx, req)
+		res.Decode()
+		if res.Status == outputs.StatusOK {
+			return res.Text, nil
+		}
+		if attempt >= j.svc.cfg.Retry || !retryable(res.Status) || ctx.Err() != nil {
+			return "", fmt.Errorf("judge %s at %s: %s: %s", j.svc.cfg.Model, j.svc.cfg.URL, res.Status, oneLine(res.Error))
+		}
+		select {
+		case <-time.After(backoff(attempt, res)):
+		case <-ctx.Done():
+			return "", ctx.Err()
+		}
+	}
+}
+
+func startJudges(ctx context.Context, opts *Options, clock *transport.Clock) ([]evaluators.Judge, func(), error) {
+	var judges []evaluators.Judge
+	var services []*service
+	closeAll := func() {
+		for _, s := range services {
+			s.close()
+		}
+	}
+	for _, j := range opts.Judges {
+		s, err := startService(ctx, j.Config, clock, nil, opts.ReadyTimeout, opts.Observer.Note)
+		if err != nil {
+			closeAll()
+			return nil, nil, fmt.Errorf("judge model %s: %w", j.Name, err)
+		}
+		services = append(services, s)
+		judges = append(judges, judgeAsker{s})
+	}
+	return judges, closeAll, nil
+}

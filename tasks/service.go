@@ -1,0 +1,167 @@
+package tasks
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"time"
+
+	"github.com/goccy/go-yaml"
+
+	"ais_bench/datasets"
+	"ais_bench/models"
+	"ais_bench/models/simulator"
+	"ais_bench/models/transport"
+	"ais_bench/registry"
+)
+
+// service is a model that answers: its client, and for sim_* types the
+// simulator started for it.
+type service struct {
+	cfg    models.Config // with URL and model name filled in
+	client models.Client
+	sim    *simulator.Server
+}
+
+// simOptions are the keys of a model configuration's `sim` group.
+type simOptions struct {
+	Accuracy            *float64        `yaml:"accuracy,omitempty"`
+	Seed                int64           `yaml:"seed,omitempty"`
+	Preset              string          `yaml:"preset,omitempty"`
+	MaxNumSeqs          int             `yaml:"max_num_seqs,omitempty"`
+	MaxNumBatchedTokens int             `yaml:"max_num_batched_tokens,omitempty"`
+	NumGPUBlocks        int             `yaml:"num_gpu_blocks,omitempty"`
+	BlockSize           int             `yaml:"block_size,omitempty"`
+	TimeScale           float64         `yaml:"time_scale,omitempty"`
+	TokensPerSecond     float64         `yaml:"tokens_per_second,omitempty"`
+	TTFT                models.Duration `yaml:"ttft,omitempty"`
+	OutputLen           int             `yaml:"output_len,omitempty"`
+	ReasoningTokens     int             `yaml:"reasoning_tokens,omitempty"`
+	TokensPerChunk      int             `yaml:"tokens_per_chunk,omitempty"`
+	VaryByRepeat        bool            `yaml:"vary_by_repeat,omitempty"`
+	Faults              []string        `yaml:"faults,omitempty"`
+}
+
+// startService brings up the simulator where the model is one, finds the model
+// name, makes the client and checks readiness. sets are the data sets that
+// will be asked; the simulator answers them from their keys.
+func startService(ctx context.Context, cfg models.Config, clock *transport.Clock, sets []*datasets.Set, wait time.Duration, note func(string)) (*service, error) {
+	s := &service{cfg: cfg}
+	if cfg.Simulated() {
+		if err := s.startSimulator(sets); err != nil {
+			return nil, err
+		}
+	}
+	// AISBench's repeats are carried out here, never by the server.
+	s.cfg.GenerationKwargs = maps.Clone(s.cfg.GenerationKwargs)
+	delete(s.cfg.GenerationKwargs, numReturnSequences)
+	if s.cfg.Model == "" {
+		served, err := models.Discover(ctx, s.cfg)
+		if err != nil {
+			s.close()
+			return nil, fmt.Errorf("find the model's name (--model sets it): %w", err)
+		}
+		if len(served) == 0 {
+			s.close()
+			return nil, errors.New("the server lists no model at /v1/models: give --model NAME")
+		}
+		s.cfg.Model = served[0].ID
+		note("model name " + s.cfg.Model + " from /v1/models")
+	}
+	client, err := models.New(s.cfg, clock, models.Options{Warn: note})
+	if err != nil {
+		s.close()
+		return nil, err
+	}
+	s.client = client
+	if err := models.Ready(ctx, client, s.cfg, wait, note); err != nil {
+		s.close()
+		return nil, err
+	}
+	return s, nil
+}
+
+func (s *service) startSimulator(sets []*datasets.Set) error {
+	raw, err := yaml.Marshal(s.cfg.Sim)
+	if err != nil {
+		return fmt.Errorf("sim options: %w", err)
+	}
+	var o simOptions
+	if err := registry.Decode(raw, &o); err != nil {
+		return fmt.Errorf("sim options: %w", err)
+	}
+	answers, err := simulatorAnswers(sets)
+	if err != nil {
+		return err
+	}
+	c := simulator.Config{AnswersData: answers, Seed: o.Seed, Preset: o.Preset, MaxNumSeqs: o.MaxNumSeqs,
+		MaxNumBatchedTokens: o.MaxNumBatchedTokens, NumGPUBlocks: o.NumGPUBlocks, BlockSize: o.BlockSize,
+		TimeScale: o.TimeScale, TokensPerSecond: o.TokensPerSecond, TTFT: time.Duration(o.TTFT), OutputLen: o.OutputLen,
+		ReasoningTokens: o.ReasoningTokens, VaryByRepeat: o.VaryByRepeat}
+	c.Shape.TokensPerChunk = o.TokensPerChunk
+	if o.Accuracy != nil {
+		c.Accuracy = *o.Accuracy
+		if c.Accuracy == 0 {
+			c.Accuracy = -1 // zero means the default there
+		}
+	}
+	for _, f := range o.Faults {
+		fault, err := simulator.ParseFault(f)
+		if err != nil {
+			return fmt.Errorf("sim options: faults: %w", err)
+		}
+		c.Faults = append(c.Faults, fault)
+	}
+	if s.cfg.Model != "" {
+		c.ServedModelNames = []string{s.cfg.Model}
+	}
+	if s.sim, err = simulator.New(c); err != nil {
+		return fmt.Errorf("start the simulator: %w", err)
+	}
+	url, err := s.sim.Start("127.0.0.1:0")
+	if err != nil {
+		s.sim.Close()
+		return fmt.Errorf("start the simulator: %w", err)
+	}
+	s.cfg.URL = url
+	return nil
+}
+
+// simulatorAnswers are the data sets' rows as the simulator reads them, one
+// JSON object a line.
+func simulatorAnswers(sets []*datasets.Set) ([]byte, error) {
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	for _, set := range sets {
+		for i := range set.Samples {
+			s := &set.Samples[i]
+			row := maps.Clone(s.Fields)
+			if row == nil {
+				row = map[string]any{}
+			}
+			if _, ok := row["answer"]; !ok {
+				row["answer"] = s.Gold
+			}
+			if _, ok := row["question"]; !ok {
+				row["question"] = s.Prompt.String()
+			}
+			if err := enc.Encode(row); err != nil {
+				return nil, fmt.Errorf("row %s of %s as a simulator's answer: %w", s.ID, set.Config.Abbr, err)
+			}
+		}
+	}
+	return b.Bytes(), nil
+}
+
+func (s *service) close() {
+	if s.client != nil {
+		s.client.Close()
+	}
+	if s.sim != nil {
+		s.sim.Close()
+	}
+}
