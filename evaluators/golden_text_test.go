@@ -4,7 +4,6 @@ import (
 	"ais_bench/evaluators/evalscope"
 	"ais_bench/evaluators/lmeval"
 	"ais_bench/evaluators/oc"
-	"ais_bench/evaluators/textmetrics"
 )
 
 const lmLong = "lm-evaluation-harness/lm_eval/tasks/longbench/metrics.py:"
@@ -68,16 +67,16 @@ var goldenText = map[string]goldenFunc{
 		}
 		return oc.NearestOption(r.text(), options)
 	},
-	lmLong + "qa_f1_score":                   func(r goldenRow) any { return textmetrics.TokenF1(r.ref(), r.text()).F },
-	lmLong + "qa_f1_zh_score (jieba 0.42.1)": func(r goldenRow) any { return chineseF1(r.ref(), r.text()) },
-	lmLong + "count_score":                   func(r goldenRow) any { return lmeval.NumberShare(r.text(), r.ref()) },
-	lmLong + "retrieval_score":               func(r goldenRow) any { s, _ := lmeval.Retrieval(r.text(), r.ref(), "Paragraph "); return s },
-	lmLong + "retrieval_zh_score":            func(r goldenRow) any { s, _ := lmeval.Retrieval(r.text(), r.ref(), "段落"); return s },
-	lmLong + "code_sim_score":                func(r goldenRow) any { return textmetrics.CodeSimilarity(r.ref(), r.text()) },
+	lmLong + "count_score":        func(r goldenRow) any { return lmeval.NumberShare(r.text(), r.ref()) },
+	lmLong + "retrieval_score":    func(r goldenRow) any { s, _ := lmeval.Retrieval(r.text(), r.ref(), "Paragraph "); return s },
+	lmLong + "retrieval_zh_score": func(r goldenRow) any { s, _ := lmeval.Retrieval(r.text(), r.ref(), "段落"); return s },
 	lmLong + "classification_score": func(r goldenRow) any {
 		return lmeval.Classification(r.field("text"), r.ref(), r.strings("all_classes"))
 	},
 	"lm-evaluation-harness/lm_eval/tasks/ruler/common_utils.py:string_match_all(postprocess_pred)":  func(r goldenRow) any { return lmeval.RulerAll(r.text(), r.refs()) },
 	"lm-evaluation-harness/lm_eval/tasks/ruler/common_utils.py:string_match_part(postprocess_pred)": func(r goldenRow) any { return lmeval.RulerPart(r.text(), r.refs()) },
+	"benchmark/ais_bench/benchmark/datasets/lcsts.py:lcsts_postprocess":                             func(r goldenRow) any { return oc.LCSTS(r.text()) },
+	"benchmark/ais_bench/benchmark/datasets/xsum.py:Xsum_postprocess":                               func(r goldenRow) any { return oc.XSum(r.text()) },
+	"opencompass/opencompass/datasets/flores.py:flores_postprocess":                                 func(r goldenRow) any { return oc.XSum(r.text()) },
 	"opencompass/opencompass/datasets/needlebench/origin.py:NeedleBenchOriginEvaluator.score":       func(r goldenRow) any { return oc.NeedleOrigin(r.text(), r.ref()) },
 }

@@ -14,9 +14,7 @@ var longContextScorers = []entry{
 	{"longbench_qa_f1", "1", "SQuAD token F1 between the reply and a reference, best over references", []string{"first_line"}, bestOf(func(ref, pred string) float64 { return textmetrics.TokenF1(ref, pred).F })},
 	{"longbench_qa_f1_zh", "1", "token F1 over Chinese words, without punctuation, best over references", []string{"first_line"}, bestOf(chineseF1)},
 	{"longbench_rouge", "1", "ROUGE-L F of whitespace tokens, best over references", []string{"first_line"}, bestOf(func(ref, pred string) float64 { return textmetrics.RougeL(ref, pred).F })},
-	{"longbench_rouge_zh", "1", "ROUGE-L F of Chinese words, best over references", []string{"first_line"}, bestOf(func(ref, pred string) float64 {
-		return textmetrics.RougeL(strings.Join(textmetrics.SegmentChinese(ref), " "), strings.Join(textmetrics.SegmentChinese(pred), " ")).F
-	})},
+	{"longbench_rouge_zh", "1", "ROUGE-L F of Chinese words, best over references", []string{"first_line"}, bestOf(chineseRougeL)},
 	{"longbench_count", "1", "share of the reply's numbers that are the gold", []string{"first_line"}, bestOf(func(ref, pred string) float64 { return lmeval.NumberShare(pred, strings.TrimSpace(ref)) })},
 	{"longbench_retrieval", "1", "share of the reply's numbers that are the gold's paragraph number (\"Paragraph N\")", []string{"first_line"}, bestOf(retrieval("Paragraph "))},
 	{"longbench_retrieval_zh", "1", "share of the reply's numbers that are the gold's paragraph number (段落N)", []string{"first_line"}, bestOf(retrieval("段落"))},

@@ -12,6 +12,9 @@ type Scored struct {
 	Subset  string // Item.Subset
 	Repeat  int    // 0-based
 	Verdict Verdict
+	// References are Item.References(); corpus metrics (BLEU) need them, others
+	// do not.
+	References []string
 }
 
 // Summary counts the verdicts of one data set. Shares are in [0,1]; what is

@@ -1,6 +1,7 @@
 package evaluators
 
 import (
+	"context"
 	"strings"
 
 	"ais_bench/evaluators/textmetrics"
@@ -48,35 +49,63 @@ func newRouge(m meta, o *options) (Scorer, error) {
 }
 
 func newRougeZH(m meta, o *options) (Scorer, error) {
-	cut := func(s string) string { return strings.Join(textmetrics.SegmentChinese(s), " ") }
-	return bestRouge(m, o.flag("first_line", false), func(ref, pred string) textmetrics.Rouge {
-		return textmetrics.RougeChinese(cut(ref), cut(pred))
-	}, false), nil
+	return bestRouge(m, o.flag("first_line", false), chineseRouge, false), nil
 }
 
-// bleuScorer scores sentences one by one and the set as a corpus. The corpus
-// score needs the references too, so it is computed from the pairs the scorer
-// kept in the verdicts' Detail-free Extracted text and the items it saw.
+// chineseRouge is ROUGE over segmented Chinese.
+func chineseRouge(ref, pred string) textmetrics.Rouge {
+	return textmetrics.RougeChinese(segmented(ref), segmented(pred))
+}
+
+// chineseRougeL is LongBench's ROUGE-L F over segmented Chinese.
+func chineseRougeL(ref, pred string) float64 {
+	return textmetrics.RougeL(segmented(ref), segmented(pred)).F
+}
+
+func segmented(s string) string { return strings.Join(textmetrics.SegmentChinese(s), " ") }
+
+// bleuScorer scores replies one by one, and the set as a corpus.
+type bleuScorer struct {
+	meta
+	tok   textmetrics.BLEUTokenizer
+	first bool
+}
+
 func newBLEU(m meta, o *options) (Scorer, error) {
-	tok := textmetrics.Tok13a
+	s := bleuScorer{meta: m, tok: textmetrics.Tok13a, first: o.flag("first_line", false)}
 	switch v := o.text("tokenize", "13a"); v {
 	case "13a":
 	case "zh":
-		tok = textmetrics.TokZh
+		s.tok = textmetrics.TokZh
 	case "none":
-		tok = textmetrics.TokNone
+		s.tok = textmetrics.TokNone
 	default:
 		o.bad("tokenize", "13a, zh or none")
 	}
-	first := o.flag("first_line", false)
-	return scoreFunc{m, func(a Answer, it Item) Verdict {
-		text, v, done := gradable(a, nil)
-		if done {
-			return v
+	return s, nil
+}
+
+func (s bleuScorer) Score(_ context.Context, a Answer, it Item) (Verdict, error) {
+	text, v, done := gradable(a, nil)
+	if done {
+		return v, nil
+	}
+	if s.first {
+		text = firstLine(text)
+	}
+	return graded(text, textmetrics.SentenceBLEU(text, it.References(), s.tok)/100, nil), nil
+}
+
+// Aggregate is the corpus BLEU of the set on sacreBLEU's scale of 0 to 100, when
+// every verdict came with its references. A failed or empty answer counts as an
+// empty translation.
+func (s bleuScorer) Aggregate(scored []Scored) map[string]float64 {
+	preds, refs := make([]string, len(scored)), make([][]string, len(scored))
+	for i, v := range scored {
+		if len(v.References) == 0 {
+			return nil
 		}
-		if first {
-			text = firstLine(text)
-		}
-		return graded(text, textmetrics.SentenceBLEU(text, it.References(), tok)/100, nil)
-	}}, nil
+		preds[i], refs[i] = v.Verdict.Extracted, v.References
+	}
+	return map[string]float64{"bleu": textmetrics.CorpusBLEU(preds, refs, s.tok)}
 }
