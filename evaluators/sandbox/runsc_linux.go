@@ -51,15 +51,13 @@ func runRunsc(ctx context.Context, o Options, p Program) (Result, error) {
 		exec.Command(tool, append(global, "delete", "--force", id)...).Run()
 	}
 	defer remove()
-	host := limits // the sentry itself needs addresses and threads; the program's limits are in the bundle
-	host.Address, host.Memory, host.Procs, host.CPU = 0, 64<<30, 1<<14, 10*limits.CPU+60
 	kill := func() {
 		remove()
 		syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL)
 	}
-	group := o
+	group := o // the sentry itself needs memory and threads; the program's limits are in the bundle
 	group.Memory, group.Procs = o.Memory+(256<<20), o.Procs+256
-	r, err := hostRun{cmd: cmd, limits: host, options: group, kill: kill}.run(ctx)
+	r, err := hostRun{cmd: cmd, options: group, kill: kill}.run(ctx)
 	if err == nil && r.Signal == 0 && r.Exit > 128 && r.Exit <= 128+64 {
 		r.Signal, r.Exit = r.Exit-128, -1
 		r.TimedOut = r.TimedOut || r.Signal == int(syscall.SIGXCPU)

@@ -18,7 +18,7 @@ import (
 // untrusted program itself under the kind None.
 type hostRun struct {
 	cmd     *exec.Cmd
-	limits  config
+	limits  *config // set while it is held at its first instruction; nil when it limits itself
 	options Options
 	kill    func() // ends everything; the process group when nil
 }
@@ -76,13 +76,16 @@ func (h hostRun) startLimited(group *cgroup) error {
 	if h.cmd.SysProcAttr == nil {
 		h.cmd.SysProcAttr = &syscall.SysProcAttr{}
 	}
-	h.cmd.SysProcAttr.Ptrace = true
+	h.cmd.SysProcAttr.Ptrace = h.limits != nil
 	h.cmd.SysProcAttr.Setpgid = true
 	if err := h.cmd.Start(); err != nil {
 		return fmt.Errorf("sandbox: start %s: %w", h.cmd.Path, err)
 	}
 	group.add(h.cmd.Process.Pid)
-	if err := release(h.cmd.Process.Pid, h.limits); err != nil {
+	if h.limits == nil {
+		return nil
+	}
+	if err := release(h.cmd.Process.Pid, *h.limits); err != nil {
 		h.cmd.Process.Kill()
 		h.cmd.Wait()
 		return fmt.Errorf("sandbox: %w", err)
@@ -163,14 +166,22 @@ func runBwrap(ctx context.Context, o Options, p Program) (Result, error) {
 		}
 	}
 	size := strconv.FormatInt(limits.Scratch, 10)
-	args = append(args, "--proc", "/proc", "--dev", "/dev", "--size", size, "--tmpfs", "/work", "--size", size, "--tmpfs", "/tmp", "--ro-bind", dir, "/src", "--remount-ro", "/", "--chdir", "/work",
+	args = append(args, "--proc", "/proc", "--dev", "/dev", "--size", size, "--tmpfs", "/work", "--size", size, "--tmpfs", "/tmp", "--ro-bind", dir, "/src", "--remount-ro", "/dev", "--remount-ro", "/", "--chdir", "/work",
 		"--", "/bin/sh", "-c", `cp -R /src/. . && exec "$@"`, "sh")
-	cmd := exec.Command(tool, append(args, argv...)...)
+	// Another user's limits cannot be set from outside without a capability that
+	// even root may lack, so a shell of that user sets them.
+	const limit = `ulimit -c 0; ulimit -n 256; ulimit -t "$1"; ulimit -f "$2"; ulimit -d "$3"; ulimit -v "$4"; ulimit -u "$5" 2>/dev/null || ulimit -p "$5"; shift 5; exec "$@"`
+	address := "unlimited"
+	if limits.Address > 0 {
+		address = strconv.FormatInt(limits.Address>>10, 10)
+	}
+	shell := []string{"-c", limit, "sh", strconv.FormatInt(limits.CPU, 10), strconv.FormatInt(limits.FileSize/512, 10), strconv.FormatInt(limits.Memory>>10, 10), address, strconv.FormatInt(limits.Procs+4, 10), tool}
+	cmd := exec.Command("/bin/sh", append(append(shell, args...), argv...)...)
 	cmd.Env = []string{}
 	cmd.Dir = "/"
 	cmd.Stdin = strings.NewReader(p.Stdin)
 	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: unprivileged()}
-	r, err := hostRun{cmd: cmd, limits: limits, options: o}.run(ctx)
+	r, err := hostRun{cmd: cmd, options: o}.run(ctx)
 	if err == nil && r.Signal == 0 && r.Exit > 128 && r.Exit <= 128+64 { // the shell's way to report a signal
 		r.Signal, r.Exit = r.Exit-128, -1
 		r.TimedOut = r.TimedOut || r.Signal == int(syscall.SIGXCPU)
@@ -204,5 +215,5 @@ func runNone(ctx context.Context, o Options, p Program) (Result, error) {
 	cmd.Stdin = strings.NewReader(p.Stdin)
 	limits := limitsOf(o, p)
 	limits.Procs = 1 << 14 // counts the caller's own processes too
-	return hostRun{cmd: cmd, limits: limits, options: o}.run(ctx)
+	return hostRun{cmd: cmd, limits: &limits, options: o}.run(ctx)
 }
