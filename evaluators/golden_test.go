@@ -197,6 +197,6 @@ func TestGolden(t *testing.T) {
 	}
 	sort.Strings(open)
 	if len(open) > 0 {
-		t.Logf("no function for:\n%s", strings.Join(open, "\n"))
+		t.Errorf("no function for:\n%s", strings.Join(open, "\n"))
 	}
 }

@@ -130,31 +130,87 @@ func beforeNextQuestion(text string) string {
 	return text
 }
 
-// numberAfter reads the number a marker announces at byte at: directly behind
-// it (through markup, currency signs and up to three words), or, where prose
-// follows, the last number of the line. An equation ("72 - 17 = 55") is worth
-// its right-hand side.
+// numberAfter reads the number a marker announces at byte at.
+//
+// Directly behind the marker (through markup, currency signs and a few words)
+// the first number counts, and an equation ("72 - 17 = 55") is worth its
+// right-hand side. Where prose follows, the last number of the line counts.
+// "Answer:" may also open a whole derivation, because prompts end in it: when
+// numbers go on behind prose or an equation, such a marker announces nothing.
 func numberAfter(text string, at int) (number, bool) {
 	region := markedRegion(text, at)
-	first, next, ok := number{}, 0, false
-	for pos := 0; ; pos = next {
-		first, next, ok = nextNumber(region, pos)
-		if ok || next <= pos {
-			break
+	first, ok := firstNumber(region)
+	if !ok {
+		return spelledNumber(region, at)
+	}
+	opens := opensDerivation(text, at)
+	isDirect := direct(region[:first.start], opens) && !partOf(region[first.end:])
+	rhs, isEquation := rightHandSide(region, first.end)
+	if opens && (!isDirect || isEquation) {
+		if _, more := firstNumber(text[at+len(region):]); more {
+			return number{}, false
+		}
+		if after, more := firstNumber(region[max(first.end, rhs.end):]); isEquation && more && after.value != nil {
+			isDirect = false
 		}
 	}
-	if !ok {
-		return number{}, false
-	}
-	if !direct(region[:first.start]) {
+	switch {
+	case !isDirect:
 		all := numbersIn(region)
 		first = all[len(all)-1]
-	} else if rhs, found := rightHandSide(region, first.end); found {
+	case isEquation:
 		first = rhs
 	}
 	first.start += at
 	first.end += at
 	return first, true
+}
+
+// firstNumber is the first number of a text.
+func firstNumber(text string) (number, bool) {
+	for pos := 0; ; {
+		n, next, ok := nextNumber(text, pos)
+		if ok {
+			return n, true
+		}
+		if next <= pos {
+			return number{}, false
+		}
+		pos = next
+	}
+}
+
+// opensDerivation reports whether the marker before byte at ends in a colon or a
+// line break, as a prompt's cue does, unless it says that the answer is final.
+func opensDerivation(text string, at int) bool {
+	head := strings.TrimRight(text[:at], " \t*_`\"'")
+	if !strings.HasSuffix(head, ":") && !strings.HasSuffix(head, "：") && !strings.HasSuffix(head, "\n") {
+		return false
+	}
+	line := head[max(0, len(head)-40):]
+	return indexFold(line, "final") < 0
+}
+
+// partOf recognises "10% of 200, which is 20": the number is not the answer but
+// part of its computation.
+func partOf(rest string) bool {
+	rest = strings.TrimLeft(rest, "%\\ ")
+	if !hasPrefixFold(rest, "of ") {
+		return false
+	}
+	n, ok := firstNumber(rest)
+	return ok && n.start <= len("of the $")
+}
+
+// spelledNumber reads a number written in English words ("eighteen").
+func spelledNumber(region string, at int) (number, bool) {
+	spelled := spellOut(strings.Trim(region, " .*_"))
+	n, ok := firstNumber(spelled)
+	if !ok || n.start != 0 || hasPrefixFold(strings.TrimSpace(spelled[n.end:]), "of ") { // "one of them" counts nothing
+		return number{}, false
+	}
+	n.start, n.end = at, at+len(region)
+	return n, true
 }
 
 // markedRegion is the rest of the line behind a marker, or the next line that
@@ -189,18 +245,26 @@ func markedRegion(text string, at int) string {
 	}
 }
 
-// direct reports whether only markup and a few words without a sentence end
-// stand in lead.
-func direct(lead string) bool {
-	if strings.ContainsAny(lead, "=") {
-		i := strings.LastIndexByte(lead, '=')
+// leadWords may stand between a cue and its number.
+var leadWords = map[string]bool{"about": true, "approximately": true, "around": true, "roughly": true, "exactly": true, "is": true, "equal": true, "equals": true,
+	"to": true, "be": true, "a": true, "the": true, "total": true, "of": true, "at": true, "least": true, "most": true, "only": true, "just": true, "text": true, "boxed": true, "frac": true}
+
+// direct reports whether only markup and a few words stand in lead; strict
+// wants the words to be of the kind that qualifies a number.
+func direct(lead string, strict bool) bool {
+	if i := strings.LastIndexByte(lead, '='); i >= 0 {
 		lead = lead[i+1:]
 	}
 	words := 0
 	for _, f := range strings.Fields(lead) {
-		if strings.IndexFunc(f, func(r rune) bool { return isLatin(r) && r != '_' || r >= 0x3040 }) >= 0 {
-			words++
+		f = strings.Trim(f, "*_`$\\(){}[]:,.\"'")
+		if strings.IndexFunc(f, func(r rune) bool { return isLatin(r) && r != '_' || r >= 0x3040 }) < 0 || leadWords[strings.ToLower(f)] {
+			continue
 		}
+		words++
+	}
+	if strict {
+		return words == 0
 	}
 	return words <= 3
 }

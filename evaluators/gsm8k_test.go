@@ -93,6 +93,17 @@ func TestGSM8KDefaultReadsWhatPeopleWrite(t *testing.T) {
 		{"#### 1,00,000", "100000", "100000"},
 		{"The answer is 17.9999999", "18", "17.9999999"},
 		{"She gets 18 eggs (room v2, version 2.5.5)", "18", "18"},
+		{"Answer:\nJanet has 16 - 3 - 4 = 9 eggs.\nShe makes 9*2 = $18.", "18", "18"},
+		{"Answer: Janet sells 16 - 3 - 4 = 9 eggs daily. She makes 9*2 = $18.", "18", "18"},
+		{"Answer: 18\nExplanation: 9*2 = 18 and 3 are left.", "18", "18"},
+		{"The answer is 10% of 200, which is 20.", "20", "20"},
+		{"The answer is eighteen.", "18", "18"},
+		{"The answer is 3 1/2 cups.", "3.5", "3.5"},
+		{`\boxed{3\frac{1}{2}}`, "3.5", "3.5"},
+		{`= \boxed{18\text{ dollars}}`, "18", "18"},
+		{"**Answer: $18**", "18", "18"},
+		{"**Final Answer:** She makes 9 * 2 = $18 a day.\n\nI used 3 steps.", "18", "18"},
+		{"Answer: approximately 18.5 km", "18.5", "18.5"},
 	}
 	s := mustNew(t, "gsm8k", nil)
 	for _, c := range cases {
@@ -132,19 +143,22 @@ func TestOutcomesAreKeptApart(t *testing.T) {
 
 func TestStripThinking(t *testing.T) {
 	for in, want := range map[string]string{
-		"<think>a</think>B":                     "B",
-		"a</think>B":                            "B",
-		"<think>a":                              "",
-		"<think>a</think>B<think>c</think>D":    "BD",
-		"pre<think>a</think>post":               "prepost",
-		"a</think>b</think>C":                   "C",
-		"plain":                                 "plain",
-		"<think><think>a</think>b</think>c":     "c",
-		"<thinking>a</thinking>B":               "B",
-		"<Think signature=\"x\">a</Think> B":    "B",
-		"x < y and <b>bold</b>":                 "x < y and <b>bold</b>",
-		"A<think>b</think></think>C":            "C",
-		"answer 5 <think>let me check, 7 or so": "answer 5",
+		"<think>a</think>B":                  "B",
+		"a</think>B":                         "B",
+		"<think>a":                           "",
+		"<think>a</think>B<think>c</think>D": "BD",
+		"pre<think>a</think>post":            "prepost",
+		"a</think>b</think>C":                "C",
+		"plain":                              "plain",
+		"<think><think>a</think>b</think>c":  "c",
+		"<thinking>a</thinking>B":            "B",
+		"<Think signature=\"x\">a</Think> B": "B",
+		"x < y and <b>bold</b>":              "x < y and <b>bold</b>",
+		"A<think>b</think></think>C":         "C",
+		"◁think▷a◁/think▷B":                  "B",
+		"[THINK]a[/THINK]B":                  "B",
+		"<|channel|>analysis<|message|>a<|end|><|start|>assistant<|channel|>final<|message|>B<|return|>": "B",
+		"answer 5 <think>let me check, 7 or so":                                                          "answer 5",
 	} {
 		if got := StripThinking(in); got != want {
 			t.Errorf("StripThinking(%q) = %q, want %q", in, got, want)

@@ -96,6 +96,9 @@ func nextNumber(text string, at int) (n number, next int, ok bool) {
 		if den, e, isFraction := denominatorAfter(text, end); isFraction {
 			value = new(big.Rat).Quo(value, den)
 			end = e
+		} else if part, e, isMixed := mixedPart(text, end); isMixed {
+			value = new(big.Rat).Add(value, part)
+			end = e
 		}
 	}
 	start, negative := signBefore(text, i)
@@ -319,6 +322,35 @@ func denominatorAfter(text string, at int) (den *big.Rat, end int, ok bool) {
 	den, ok = new(big.Rat).SetString(d)
 	return den, s.pos, ok && den.Sign() != 0
 }
+
+// mixedPart reads the proper fraction of a mixed number ("3 1/2", 3\frac{1}{2})
+// behind its whole part.
+func mixedPart(text string, at int) (part *big.Rat, end int, ok bool) {
+	if at < len(text) && text[at] == '\\' && isFrac(text[at:]) {
+		part, end, ok = fracNumber(text, at)
+		return part, end, ok && part.Sign() > 0 && part.Cmp(one) < 0
+	}
+	if at+1 >= len(text) || text[at] != ' ' || text[at+1] < '1' || text[at+1] > '9' {
+		return nil, 0, false
+	}
+	s := scanner{text, at + 1}
+	numerator := s.digits()
+	if len(numerator) > 3 {
+		return nil, 0, false
+	}
+	den, end, ok := denominatorAfter(text, s.pos)
+	if !ok {
+		return nil, 0, false
+	}
+	part, ok = new(big.Rat).SetString(numerator)
+	if !ok {
+		return nil, 0, false
+	}
+	part.Quo(part, den)
+	return part, end, part.Cmp(one) < 0
+}
+
+var one = big.NewRat(1, 1)
 
 func isFrac(s string) bool {
 	return strings.HasPrefix(s, `\frac{`) || strings.HasPrefix(s, `\dfrac{`) || strings.HasPrefix(s, `\tfrac{`)

@@ -91,6 +91,6 @@ func Describe(id string) (Description, error) {
 // catalogueLists are the lists the catalogue is made of, one per family file.
 func catalogueLists() [][]entry {
 	return [][]entry{
-		gsm8kScorers, mgsmScorers, choiceScorers, bbhScorers, qaScorers, mathScorers, longContextScorers, textScorers, judgeScorers, pplScorers, bfclScorers, codeScorers, ifevalScorers,
+		gsm8kScorers, mgsmScorers, choiceScorers, bbhScorers, qaScorers, mathScorers, longContextScorers, textScorers, judgeScorers, pplScorers, bfclScorers, codeScorers, ifevalScorers, externalScorers,
 	}
 }

@@ -29,6 +29,8 @@ func scorerOptions(d Description) map[string]any {
 			opts[o] = Judge(fixedJudge("VERDICT: CORRECT"))
 		case "sandbox":
 			opts[o] = refusingBox{}
+		case "command":
+			opts[o] = []string{"false"}
 		case "pattern":
 			opts[o] = `answer (\w)`
 		}

@@ -37,11 +37,7 @@ func repeatMetrics(scored []Scored) *RepeatMetrics {
 	for _, s := range scored {
 		byItem[clusterKey(s)] = append(byItem[clusterKey(s)], s)
 	}
-	keys := make([]string, 0, len(byItem))
-	for k := range byItem {
-		keys = append(keys, k)
-	}
-	sort.Strings(keys)
+	keys := sortedKeys(byItem)
 	samples := make([]stats.Samples, 0, len(keys))
 	for _, k := range keys {
 		list := byItem[k]

@@ -143,16 +143,21 @@ func clusterKey(v Scored) string { return v.Subset + "\x00" + v.ItemID }
 // sortedClusters are the scores by item in a fixed order, so that sums do not
 // depend on map order.
 func sortedClusters(m map[string][]float64) [][]float64 {
-	keys := make([]string, 0, len(m))
-	for k := range m {
-		keys = append(keys, k)
-	}
-	sort.Strings(keys)
+	keys := sortedKeys(m)
 	out := make([][]float64, len(keys))
 	for i, k := range keys {
 		out[i] = m[k]
 	}
 	return out
+}
+
+func sortedKeys[V any](m map[string]V) []string {
+	keys := make([]string, 0, len(m))
+	for k := range m {
+		keys = append(keys, k)
+	}
+	sort.Strings(keys)
+	return keys
 }
 
 // interval fills StdErr and CI.

@@ -145,3 +145,15 @@ func TestGroups(t *testing.T) {
 		}
 	}
 }
+
+func TestComparePairedUsesCommonItems(t *testing.T) {
+	a := scoredOutcomes(Right, Right, Wrong, Failed, Right)
+	b := scoredOutcomes(Right, Wrong, Right, Right)
+	p, ok := ComparePaired(a, b) // item 3 failed in a, item 4 is missing in b
+	if !ok || p.N != 3 || p.OnlyA != 1 || p.OnlyB != 1 || p.Diff != 0 || p.McNemar != 1 {
+		t.Errorf("%+v %v", p, ok)
+	}
+	if _, ok := ComparePaired(a, nil); ok {
+		t.Error("a run was compared with nothing")
+	}
+}

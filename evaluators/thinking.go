@@ -14,6 +14,7 @@ import (
 // opening tag that is never closed starts a thought that was cut: everything
 // after it goes, because grading a half-finished thought rewards guessing.
 func StripThinking(text string) string {
+	text = canonicalThinking(text)
 	if !strings.Contains(text, "<") {
 		return strings.TrimSpace(text)
 	}
@@ -51,6 +52,22 @@ func StripThinking(text string) string {
 		kept.WriteString(text[from:])
 	}
 	return strings.TrimSpace(kept.String())
+}
+
+// canonicalThinking rewrites the other ways models mark thoughts: the brackets
+// ◁think▷ and [THINK], the tokens <|begin_of_thought|>, and channels, of which
+// only the final one is an answer.
+func canonicalThinking(text string) string {
+	const final = "<|channel|>final<|message|>"
+	if i := strings.LastIndex(text, final); i >= 0 {
+		text = strings.TrimSuffix(strings.TrimSpace(text[i+len(final):]), "<|return|>")
+	}
+	for _, pair := range [][2]string{{"◁think▷", "◁/think▷"}, {"[THINK]", "[/THINK]"}, {"<|begin_of_thought|>", "<|end_of_thought|>"}} {
+		if strings.Contains(text, pair[0]) || strings.Contains(text, pair[1]) {
+			text = strings.NewReplacer(pair[0], "<think>", pair[1], "</think>").Replace(text)
+		}
+	}
+	return text
 }
 
 // thinkNames are the tags reasoning models are known to wrap thoughts in.
