@@ -157,7 +157,8 @@ func evaluate(ctx context.Context, run *outputs.Run, t *Task, set *datasets.Set,
 		if !done[i] {
 			continue
 		}
-		scored = append(scored, evaluators.Scored{ItemID: sampleKey(j.sample), Subset: j.sample.Subset, Repeat: int(j.key.Repeat), Verdict: verdicts[i]})
+		scored = append(scored, evaluators.Scored{ItemID: sampleKey(j.sample), Subset: j.sample.Subset, Repeat: int(j.key.Repeat), Verdict: verdicts[i],
+			References: itemOf(j.sample, j.p).References()})
 		byVerdict[j.key] = &verdicts[i]
 	}
 	if err := run.WritePredictions(t.ModelAbbr, t.DatasetAbbr, verdictLines(byKey, order, byVerdict)); err != nil {
