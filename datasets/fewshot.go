@@ -69,6 +69,8 @@ func (f *FewShot) render(question *compiled, rows []map[string]any) (shots, erro
 		}
 	}
 	var all shots
+	// A string as the examples' template makes one text of them, also before a
+	// chat question: they stand in the user's message then.
 	for i, row := range rows {
 		s, err := c.example(view{row: row})
 		if err != nil {

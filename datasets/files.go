@@ -151,7 +151,8 @@ func (f *finder) layoutOf(layouts []Layout) Layout {
 }
 
 func (f *finder) expand(path string, sub Subset) string {
-	return strings.ReplaceAll(path, "{subset}", sub.path())
+	from, to, _ := strings.Cut(sub.path(), "-") // of a pair of languages
+	return strings.NewReplacer("{subset}", sub.path(), "{from}", from, "{to}", to).Replace(path)
 }
 
 // other finds a further file of the data set, such as a text of examples.

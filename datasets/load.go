@@ -213,7 +213,7 @@ func (l *loader) rows(split string, sub Subset, yield func(item) error) error {
 		}
 		return l.find.missing(l.cfg.Abbr, split, sub, pull)
 	}
-	if sub.Name != "" && !strings.Contains(f.layout.Path, "{subset}") {
+	if sub.Name != "" && !strings.Contains(f.layout.Path, "{") {
 		if l.src.SubsetColumn != "" {
 			if err := l.fillBuckets(split); err != nil {
 				return err

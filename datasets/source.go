@@ -41,7 +41,7 @@ type Source struct {
 
 // Layout is one accepted place and format of a split's file.
 type Layout struct {
-	Path    string            `yaml:"path"`              // relative to the data set's directory; {subset} and globs allowed
+	Path    string            `yaml:"path"`              // relative to the data set's directory; globs, {subset}, and {from} and {to} of a pair "a-b" allowed
 	Format  string            `yaml:"format,omitempty"`  // jsonl, json, csv, tsv, txt, parquet; "" = by extension
 	Header  []string          `yaml:"header,omitempty"`  // column names of a csv or tsv without a header line
 	Records string            `yaml:"records,omitempty"` // json: dotted path of the list of rows

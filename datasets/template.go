@@ -350,13 +350,14 @@ func (c *compiled) question(v view, s shots) (Prompt, error) {
 	for _, t := range s.turns {
 		turns = appendTurn(turns, t)
 	}
-	if turns, err = renderRounds(turns, c.after, v); err != nil {
-		return Prompt{}, err
-	}
 	// A closing assistant round is where the answer goes. Chat services open it
 	// themselves; sending it, empty or begun, would make some of them answer twice.
-	if n := len(turns); v.mask != "" && n > 1 && turns[n-1].Role == "assistant" {
-		turns = turns[:n-1]
+	after := c.after
+	if n := len(after); v.mask != "" && n > 0 && after[n-1].role == "assistant" {
+		after = after[:n-1]
+	}
+	if turns, err = renderRounds(turns, after, v); err != nil {
+		return Prompt{}, err
 	}
 	return Prompt{Turns: turns}, nil
 }

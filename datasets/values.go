@@ -49,6 +49,15 @@ func texts(v any) ([]string, bool) {
 	return nil, false
 }
 
+// anyList is a list of texts as the readers make it.
+func anyList(l []string) []any {
+	out := make([]any, len(l))
+	for i, s := range l {
+		out[i] = s
+	}
+	return out
+}
+
 // wholeNumber is a value as an int.
 func wholeNumber(v any) (int, bool) {
 	switch x := v.(type) {
