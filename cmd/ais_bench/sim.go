@@ -64,7 +64,7 @@ func simCommand() *cli.Command {
 
 			&cli.Float64Flag{Name: "tokens-per-second", Usage: "`RATE` of every stream on its own schedule instead of the engine", Category: paced},
 			&cli.DurationFlag{Name: "ttft", Value: 50 * time.Millisecond, Usage: "time to first token", Category: paced},
-			&cli.DurationFlag{Name: "timer-quantum", Value: 200 * time.Microsecond, Usage: "chunks due within this time share a wake-up", Category: paced},
+			&cli.DurationFlag{Name: "timer-quantum", Value: 500 * time.Microsecond, Usage: "chunks due within this time share a wake-up", Category: paced},
 			&cli.IntFlag{Name: "workers", Usage: "goroutines that write chunks (default: half the CPUs)", Category: paced},
 			&cli.StringFlag{Name: "truth", Usage: "`FILE` that gets the send time of every chunk", Category: paced},
 

@@ -46,7 +46,7 @@ type Config struct {
 	// (arrival + TTFT + i/rate) and the engine is not used.
 	TokensPerSecond float64       // tokens per second of each stream [0 = engine]
 	TTFT            time.Duration // time to first token in paced mode [50ms]
-	TimerQuantum    time.Duration // chunks due within this time may share a wake-up [200µs]
+	TimerQuantum    time.Duration // chunks due within this time may share a wake-up [500µs]
 	Workers         int           // goroutines that write chunks [half the CPUs, at least 1]
 
 	// What is said.
@@ -106,7 +106,7 @@ func (c Config) withDefaults() (Config, error) {
 	setString(&c.Preset, "fast")
 	setFloat(&c.TimeScale, 1)
 	setDuration(&c.TTFT, 50*time.Millisecond)
-	setDuration(&c.TimerQuantum, 200*time.Microsecond)
+	setDuration(&c.TimerQuantum, 500*time.Microsecond)
 	setInt(&c.Workers, max(1, runtime.GOMAXPROCS(0)/2))
 	setInt(&c.OutputLen, 128)
 	setFloat(&c.OutputLenSigma, 0.4)
