@@ -13,7 +13,10 @@ import (
 
 // writeReports writes every report format of the package.
 func writeReports(r *Run, d *ReportData) error {
-	return r.WriteExcel(d)
+	if err := r.WriteExcel(d); err != nil {
+		return err
+	}
+	return r.WriteHTML(d)
 }
 
 func demoReport() *ReportData {
