@@ -7,8 +7,6 @@ import (
 	"io/fs"
 	"iter"
 	"math"
-	"runtime"
-	"sync"
 	"sync/atomic"
 
 	"ais_bench/datasets"
@@ -97,57 +95,35 @@ func evaluate(ctx context.Context, run *outputs.Run, t *Task, set *datasets.Set,
 	}
 	repeats := t.repeats()
 	var jobs []job
-	known := map[outputs.PredictionKey]bool{}
 	for i := range set.Samples {
 		s := &set.Samples[i]
 		for r := range repeats {
 			k := outputs.PredictionKey{SampleID: sampleKey(s), Repeat: int32(r), SessionID: s.SessionID}
-			known[k] = true
 			jobs = append(jobs, job{sample: s, key: k, p: byKey[k]})
 		}
 	}
 	verdicts := make([]evaluators.Verdict, len(jobs))
 	done := make([]bool, len(jobs))
-	workers := runtime.GOMAXPROCS(0)
+	workers := 0
 	if len(judges) > 0 {
-		workers = max(workers, opts.JudgeConcurrency)
+		workers = opts.JudgeConcurrency
 	}
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
-	var next, finished atomic.Int64
-	var firstErr error
-	var once sync.Once
-	var wg sync.WaitGroup
-	for range min(workers, max(len(jobs), 1)) {
-		wg.Add(1)
-		go func() {
-			defer wg.Done()
-			for {
-				i := int(next.Add(1) - 1)
-				if i >= len(jobs) || ctx.Err() != nil {
-					return
-				}
-				j := jobs[i]
-				rule := rules[j.sample.Subset]
-				if rule == nil {
-					continue
-				}
-				v, err := rule.Score(ctx, answerOf(j.p), itemOf(j.sample, j.p))
-				if err != nil {
-					once.Do(func() { firstErr = fmt.Errorf("evaluate %s, sample %s: %w", t, sampleKey(j.sample), err) })
-					cancel()
-					return
-				}
-				verdicts[i], done[i] = v, true
-				opts.Observer.Scored(t, int(finished.Add(1)), len(jobs))
-			}
-		}()
-	}
-	wg.Wait()
-	if firstErr != nil {
-		return nil, firstErr
-	}
-	if err := ctx.Err(); err != nil {
+	var finished atomic.Int64
+	err = parallel(ctx, len(jobs), workers, func(ctx context.Context, i int) error {
+		j := jobs[i]
+		rule := rules[j.sample.Subset]
+		if rule == nil {
+			return nil // a sub-set that is only timed
+		}
+		v, err := rule.Score(ctx, answerOf(j.p), itemOf(j.sample))
+		if err != nil {
+			return fmt.Errorf("sample %s: %w", sampleKey(j.sample), err)
+		}
+		verdicts[i], done[i] = v, true
+		opts.Observer.Scored(t, int(finished.Add(1)), len(jobs))
+		return nil
+	})
+	if err != nil {
 		return nil, fmt.Errorf("evaluate %s: %w", t, err)
 	}
 
@@ -191,7 +167,7 @@ func answerOf(p *outputs.Prediction) evaluators.Answer {
 	return a
 }
 
-func itemOf(s *datasets.Sample, p *outputs.Prediction) evaluators.Item {
+func itemOf(s *datasets.Sample) evaluators.Item {
 	it := evaluators.Item{ID: sampleKey(s), Subset: s.Subset, Gold: s.Gold, Golds: s.Golds, Labels: s.Labels, Fields: s.Fields}
 	it.Prompt = s.Prompt.String()
 	return it
