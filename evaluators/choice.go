@@ -95,7 +95,7 @@ func (c choices) optionAt(text string, at int) (string, bool) {
 	best, label := 0, ""
 	for i, t := range c.texts {
 		t = strings.Trim(t, " .。")
-		if utf8.RuneCountInString(t) < 2 || len(t) <= best || len(rest) < len(t) || !strings.EqualFold(rest[:len(t)], t) {
+		if t == "" || len(t) == 1 && isLatin(rune(t[0])) || len(t) <= best || len(rest) < len(t) || !strings.EqualFold(rest[:len(t)], t) {
 			continue
 		}
 		if next := firstRune(rest[len(t):]); isLatin(next) || '0' <= next && next <= '9' {

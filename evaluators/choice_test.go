@@ -159,6 +159,16 @@ func TestChoiceMultiple(t *testing.T) {
 	}
 }
 
+func TestChoiceReadsNumericOptions(t *testing.T) {
+	it := Item{Gold: "B", Fields: map[string]any{"options": []string{"2", "3", "30", "3.5"}}}
+	s := mustNew(t, "choice", nil)
+	for text, want := range map[string]string{"The answer is 3.": "B", "The answer is 3.5.": "D", "Answer: 30": "C", `\boxed{3}`: "B", "The answer is B.": "B", "Answer: 4": ""} {
+		if v := score(t, s, text, it); v.Extracted != want {
+			t.Errorf("%q: %q, want %q", text, v.Extracted, want)
+		}
+	}
+}
+
 func TestChoiceGoldForms(t *testing.T) {
 	fields := map[string]any{"A": "Paris", "B": "London", "C": "Rome. Italy"}
 	s := mustNew(t, "custom_mcq", nil)

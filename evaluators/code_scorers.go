@@ -30,7 +30,7 @@ var codeScorers = []entry{
 		codeScorer(func(ctx context.Context, box code.Runner, it Item, text string) (code.Verdict, error) {
 			return code.MBPP(ctx, box, mbppProblem(it), text)
 		}, "test_list")},
-	{"livecodebench", "1", "runs the program of the reply on all public and private cases in a sandbox, stdin or call-based, stopping at the first that fails (columns test_cases, or public_test_cases and private_test_cases; metadata.func_name, starter_code)", sandboxOption,
+	{"livecodebench", "1", "runs the program of the reply on all public and private cases in a sandbox, stdin or call-based, stopping at the first that fails (columns test_cases, or public_test_cases and private_test_cases; metadata.func_name)", sandboxOption,
 		codeScorer(func(ctx context.Context, box code.Runner, it Item, text string) (code.Verdict, error) {
 			p, err := liveCodeProblem(it)
 			if err != nil {
@@ -189,7 +189,7 @@ func programmingLanguage(it Item) string {
 // liveCodeProblem reads a problem's cases from the columns of the published
 // files: lists, or JSON in strings.
 func liveCodeProblem(it Item) (code.LiveCodeBenchProblem, error) {
-	p := code.LiveCodeBenchProblem{StarterCode: it.fieldText("starter_code"), FuncName: it.fieldText("func_name")}
+	p := code.LiveCodeBenchProblem{FuncName: it.fieldText("func_name")}
 	var found bool
 	for _, col := range []string{"test_cases", "public_test_cases", "private_test_cases"} {
 		v := it.Fields[col]
