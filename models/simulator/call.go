@@ -42,10 +42,8 @@ type call struct {
 	// writer
 	head      []byte
 	live      int // sequences not yet finished
-	roles     int // choices whose role delta is out, when sent with the first token
-	started   bool
 	faultDone bool
-	empty     bool // an empty fault swallows all payloads
+	silent    bool // an empty fault swallows all that is left to say
 	pending   []byte
 	events    []TruthChunk // of pending
 	counter   int          // events so far, for comments
@@ -231,7 +229,6 @@ func (k *call) sendHeader() bool {
 			k.put(&buf, ChunkRole, 0)
 		}
 		k.flush()
-		k.roles = len(k.seqs)
 	}
 	return true
 }
@@ -254,15 +251,19 @@ func (k *call) stamp(events ...TruthChunk) {
 func (k *call) settle() bool { return k.state.CompareAndSwap(callLive, callOver) }
 
 // account books a complete answer. It comes before the last write, so that a
-// client that has read the whole answer finds it in the statistics.
+// client that has read the whole answer finds it in the statistics. An answer
+// that a fault has spoilt is not one.
 func (k *call) account() {
 	s := k.srv
+	if k.fault != nil && k.fault.Kind != "slow-loris" && k.fault.Kind != "duplicate" {
+		return
+	}
 	s.completed.Add(1)
 	prompt, cached := 0, 0
 	for i, q := range k.seqs {
 		if i%k.perPrompt == 0 {
 			prompt += q.promptLen
-			cached += q.cached
+			cached += int(q.cached.Load())
 		}
 		if q.plan.given != nil {
 			s.logAnswer(q.plan.given)

@@ -63,10 +63,12 @@ func (c *call) counts() (prompt, completion, reasoning, cached int) {
 	for i, s := range c.seqs {
 		if i%c.perPrompt == 0 {
 			prompt += s.promptLen
-			cached += s.cached
+			cached += int(s.cached.Load())
 		}
-		completion += s.sent
-		reasoning += min(s.sent, s.plan.reasoning)
+		if !c.silent || c.stream {
+			completion += s.sent
+			reasoning += min(s.sent, s.plan.reasoning)
+		}
 	}
 	return
 }
@@ -100,6 +102,7 @@ func (c *call) appendDelta(dst []byte, s *sequence, from, to int, final bool) (_
 	kind = ChunkContent
 	p := &s.plan
 	switch {
+	case c.silent:
 	case to <= p.reasoning:
 		kind = ChunkReasoning
 	case p.tool != nil:
@@ -272,9 +275,13 @@ func (c *call) appendMeta(dst []byte, s *sequence, final bool) []byte {
 	dst = append(dst, `,"prompt_tokens":`...)
 	dst = strconv.AppendInt(dst, int64(s.promptLen), 10)
 	dst = append(dst, `,"completion_tokens":`...)
-	dst = strconv.AppendInt(dst, int64(min(s.ready, s.plan.total)), 10)
+	said := s.ready
+	if c.silent && !c.stream {
+		said = 0
+	}
+	dst = strconv.AppendInt(dst, int64(said), 10)
 	dst = append(dst, `,"cached_tokens":`...)
-	dst = strconv.AppendInt(dst, int64(s.cached), 10)
+	dst = strconv.AppendInt(dst, int64(s.cached.Load()), 10)
 	return append(dst, '}')
 }
 

@@ -190,7 +190,7 @@ func (e *engine) schedule() (prefill, decode, context int) {
 		s.computed = computed
 		if !s.cacheTried {
 			s.cacheTried = true
-			s.cached = computed
+			s.cached.Store(int32(computed))
 			s.admitted = e.clock()
 			e.m.prefixQueries.add(int64(s.promptLen))
 			e.m.prefixHits.add(int64(computed))

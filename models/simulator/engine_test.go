@@ -126,7 +126,7 @@ func TestPrefixCacheSharesBlocksAndEvictsTheOldest(t *testing.T) {
 		for s.produced == 0 {
 			b.step()
 		}
-		return s.cached
+		return int(s.cached.Load())
 	}
 	if got := run(1); got != 0 {
 		t.Errorf("cold: %d", got)

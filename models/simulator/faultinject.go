@@ -19,7 +19,11 @@ func (s *Server) faultOf(r *http.Request, number uint32) (*Fault, error) {
 		}
 		return &f, nil
 	}
-	return pickFault(s.cfg.Faults, uint64(s.cfg.Seed), uint64(number)), nil
+	if f := pickFault(s.cfg.Faults, uint64(s.cfg.Seed), uint64(number)); f != nil {
+		own := *f
+		return &own, nil
+	}
+	return nil, nil
 }
 
 const htmlPage = "<!DOCTYPE html>\n<html><head><title>Sign in</title></head><body><h1>Sign in to continue</h1></body></html>\n"
@@ -153,8 +157,7 @@ func (w *writer) faultInStream(k *call, s *sequence) (damage string, over bool) 
 		return "", true
 	case "empty":
 		k.startEvent(&w.buf)
-		s.shown, s.plan.cut = 0, 0
-		s.plan.ids, s.plan.tool = nil, nil
+		k.silent = true
 		w.buf.b, _, _ = k.appendDelta(w.buf.b, s, s.sent, s.sent, true)
 		event.Kind = ChunkRole
 	default: // error, and the statuses that come too late to be one
@@ -207,10 +210,7 @@ func (k *call) faultInBody(rep *reply) (over bool) {
 	case "slow-loris":
 		k.slowDown()
 	case "empty":
-		for _, s := range k.seqs {
-			s.plan.ids, s.plan.tool, s.plan.reasoning, s.plan.total, s.plan.cut, s.sent = nil, nil, 0, 0, 0, 0
-			s.plan.finish = "stop"
-		}
+		k.silent = true
 		*rep = k.body()
 	default:
 		*rep, _ = k.faultReply()

@@ -102,7 +102,7 @@ func (m *metrics) first(s *sequence, now int64) {
 	m.ttft.observe(float64(now-s.arrival) / 1e9)
 	m.prefill.observe(float64(now-s.admitted) / 1e9)
 	m.promptTokens.add(int64(s.promptLen))
-	m.cached.add(int64(s.cached))
+	m.cached.add(int64(s.cached.Load()))
 }
 
 func (m *metrics) end(s *sequence) {

@@ -13,9 +13,7 @@ func (k *call) respond() {
 		if !k.settle() {
 			return
 		}
-		if k.fault == nil || k.fault.Kind == "slow-loris" || k.fault.Kind == "duplicate" {
-			k.account()
-		}
+		k.account()
 		tokens := 0
 		for _, s := range k.seqs {
 			tokens += s.plan.total
@@ -34,23 +32,33 @@ func (k *call) body() reply {
 	case protoCompletions:
 		return jsonReply(200, k.completionsBody())
 	case protoTGI:
-		s := k.seqs[0]
-		return jsonReply(200, map[string]any{"generated_text": string(s.plan.answerText()), "details": map[string]any{
-			"finish_reason": tgiFinish(&s.plan), "generated_tokens": s.plan.total, "seed": nil}})
+		p := k.spoken(k.seqs[0])
+		return jsonReply(200, map[string]any{"generated_text": string(p.answerText()), "details": map[string]any{
+			"finish_reason": tgiFinish(p), "generated_tokens": p.total, "seed": nil}})
 	}
 	list := make([]map[string]any, len(k.seqs))
 	for i, s := range k.seqs {
-		ids := make([]int32, 0, s.plan.total)
-		for j := range s.plan.total {
-			ids = append(ids, s.plan.token(j))
+		p := k.spoken(s)
+		ids := make([]int32, 0, p.total)
+		for j := range p.total {
+			ids = append(ids, p.token(j))
 		}
-		list[i] = map[string]any{"text": string(s.plan.answerText()), "output_ids": ids,
+		list[i] = map[string]any{"text": string(p.answerText()), "output_ids": ids,
 			"meta_info": json.RawMessage(k.appendMeta(nil, s, true))}
 	}
 	if len(list) == 1 {
 		return jsonReply(200, list[0])
 	}
 	return jsonReply(200, list)
+}
+
+// spoken is the plan of s as far as it is said: all of it, or nothing when a
+// fault swallows it. The plan itself belongs to the engine as well and stays as it is.
+func (k *call) spoken(s *sequence) *outputPlan {
+	if k.silent {
+		return &outputPlan{finish: "stop", cut: -1}
+	}
+	return &s.plan
 }
 
 func (k *call) usage() json.RawMessage { return k.appendUsage(nil) }
@@ -76,7 +84,7 @@ type chatChoice struct {
 func (k *call) chatBody() chatAnswer {
 	out := chatAnswer{ID: k.id, Object: "chat.completion", Created: k.created, Model: k.model, Usage: k.usage()}
 	for _, s := range k.seqs {
-		p := &s.plan
+		p := k.spoken(s)
 		message := map[string]any{"role": "assistant", "content": string(p.answerText())}
 		if p.reasoning > 0 {
 			message[k.srv.cfg.ReasoningField] = string(p.reasoningText())
@@ -116,7 +124,7 @@ type completionChoice struct {
 func (k *call) completionsBody() completionAnswer {
 	out := completionAnswer{ID: k.id, Object: "text_completion", Created: k.created, Model: k.model, Usage: k.usage()}
 	for _, s := range k.seqs {
-		p := &s.plan
+		p := k.spoken(s)
 		c := completionChoice{Index: s.index, Text: string(p.answerText()), FinishReason: p.finish,
 			Logprobs: k.appendLogprobs(nil, s, 0, p.total), StopReason: stopReason(p)}
 		if k.echo {

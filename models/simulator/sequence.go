@@ -9,9 +9,9 @@ type sequence struct {
 	plan  outputPlan
 
 	promptLen int
-	cached    int      // prompt tokens found in the prefix cache on first admission
-	hashes    []uint64 // of the full blocks of the prompt
-	tail      []int32  // prompt tokens after the last full block
+	cached    atomic.Int32 // prompt tokens found in the prefix cache on first admission
+	hashes    []uint64     // of the full blocks of the prompt
+	tail      []int32      // prompt tokens after the last full block
 
 	// Owned by the scheduler (engine) or by the pacing worker.
 	blocks      []int32
