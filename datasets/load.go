@@ -18,6 +18,9 @@ type LoadOptions struct {
 	NumPrompts int      // first n rows of every sub-set; 0 = all
 	Seed       int64    // for sampling modes and shuffles that name no seed of their own
 	Subsets    []string // narrows Config.Subsets
+	// NoFewShot leaves the worked examples out. For scoring answers made
+	// elsewhere only the references count, and the examples' files may be missing.
+	NoFewShot bool
 	// PullName is what the hint for missing data tells the user to pull; "" =
 	// the name of the source.
 	PullName string

@@ -27,7 +27,7 @@ func (l *loader) renderer(cfg Config, sub Subset) (*renderer, error) {
 	}
 	r := &renderer{cfg: cfg, sub: sub, tmpl: tmpl, custom: isCustomShape(l.src.Shape),
 		extra: map[string]string{"subset": sub.Name, "subset_title": sub.title()}}
-	if cfg.FewShot == nil {
+	if cfg.FewShot == nil || l.opts.NoFewShot {
 		return r, nil
 	}
 	rows, text, err := l.examples(cfg, sub)

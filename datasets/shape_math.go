@@ -2,6 +2,7 @@ package datasets
 
 import (
 	"fmt"
+	"regexp"
 	"strings"
 )
 
@@ -50,6 +51,11 @@ func firstOf(row map[string]any, columns ...string) (string, bool) {
 	return "", false
 }
 
+// answerInProblem finds the answer that some rows of published files carry at the
+// end of the problem, with an empty answer column. It has to come out of the
+// prompt.
+var answerInProblem = regexp.MustCompile(`(?s)[Aa]nswers?:\s*(\S.*?)\s*$`)
+
 // shapeMath reads the many names competition sets give to problem and answer. A
 // row without an answer column has it in the last \boxed{} of its solution.
 func shapeMath(row map[string]any, _ position) ([]item, error) {
@@ -57,8 +63,11 @@ func shapeMath(row map[string]any, _ position) ([]item, error) {
 	if !ok {
 		return nil, need(row, "problem")
 	}
-	row["problem"], row["question"] = problem, problem
 	gold, ok := firstOf(row, "answer", "gold_answer", "Answer", "expected_answer")
+	if m := answerInProblem.FindStringSubmatchIndex(problem); !ok && m != nil {
+		problem, gold, ok = problem[:m[0]], problem[m[2]:m[3]], true
+	}
+	row["problem"], row["question"] = problem, problem
 	if !ok {
 		solution, _ := firstOf(row, "solution", "Solution")
 		if gold, ok = lastBoxed(solution); !ok {
