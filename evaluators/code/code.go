@@ -63,10 +63,10 @@ type Case struct{ Input, Output string }
 
 // LiveCodeBenchProblem is one code generation problem.
 type LiveCodeBenchProblem struct {
-	Cases       []Case
-	FuncName    string        // non-empty: call-based, a method of Solution or a function
-	StarterCode string        // as shown to the model
-	Timeout     time.Duration // per case [6 s]
+	Cases    []Case
+	FuncName string        // non-empty: call-based, a method of Solution or a function
+	AnyOrder bool          // also accept lines and tokens in any order, as published
+	Timeout  time.Duration // per case [6 s]
 }
 
 // HumanEvalXProblem are the fields of one HumanEval-X row.
@@ -83,5 +83,5 @@ type HumanEvalXProblem struct {
 // RunOptions are the limits of RunPython.
 type RunOptions struct {
 	Timeout time.Duration // [10 s]
-	Stdin   string
+	Steps   []string      // tests run after the program, each an own step
 }

@@ -234,7 +234,7 @@ func findCommand(name string) (string, error) {
 	}
 	path, err := exec.LookPath(name)
 	if err != nil {
-		return "", fmt.Errorf("sandbox: command %q is not on this host: %w", name, err)
+		return "", fmt.Errorf("sandbox: command %q is %w: install it or add its directory to PATH", name, ErrNoCommand)
 	}
 	if path, err = filepath.Abs(path); err != nil {
 		return "", fmt.Errorf("sandbox: %w", err)

@@ -61,6 +61,13 @@ func (s *Sandbox) probe() error {
 	return nil
 }
 
+// ErrNoCommand is wrapped by the error for a command that is not on this host.
+var ErrNoCommand = errors.New("not on this host")
+
+// LookPath finds a command as Run would, in the host's system directories first
+// and then in PATH. The error wraps ErrNoCommand.
+func LookPath(name string) (string, error) { return findCommand(name) }
+
 // Kind is the kind in use.
 func (s *Sandbox) Kind() Kind { return s.opts.Kind }
 
@@ -102,6 +109,9 @@ func (o Options) withDefaults() Options {
 func (o Options) forProgram(p Program) Options {
 	if p.Wall > 0 {
 		o.Wall = p.Wall
+	}
+	if p.Output > 0 {
+		o.Output = p.Output
 	}
 	if o.CPU <= 0 {
 		o.CPU = o.Wall + time.Second

@@ -46,9 +46,9 @@ func runNone(ctx context.Context, o Options, p Program) (Result, error) {
 	if err := writeFiles(dir, p.Files); err != nil {
 		return Result{}, fmt.Errorf("sandbox: %w", err)
 	}
-	command, err := exec.LookPath(p.Argv[0])
+	command, err := findCommand(p.Argv[0])
 	if err != nil {
-		return Result{}, fmt.Errorf("sandbox: command %q is not on this host: %w", p.Argv[0], err)
+		return Result{}, err
 	}
 	run, cancel := context.WithTimeout(ctx, o.Wall)
 	defer cancel()
@@ -73,4 +73,10 @@ func runNone(ctx context.Context, o Options, p Program) (Result, error) {
 		Usage: Usage{User: cmd.ProcessState.UserTime(), System: cmd.ProcessState.SystemTime()}}, nil
 }
 
-func findCommand(name string) (string, error) { return exec.LookPath(name) }
+func findCommand(name string) (string, error) {
+	path, err := exec.LookPath(name)
+	if err != nil {
+		return "", fmt.Errorf("sandbox: command %q is %w: install it or add its directory to PATH", name, ErrNoCommand)
+	}
+	return path, nil
+}

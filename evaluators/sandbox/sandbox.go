@@ -42,11 +42,12 @@ type Options struct {
 type Program struct {
 	// Argv is the command; Argv[0] is looked up in the host's PATH. It runs in a
 	// fresh directory that holds Files and is deleted afterwards.
-	Argv  []string
-	Files map[string]string // relative path → content
-	Stdin string
-	Env   []string      // "K=V"; the environment is otherwise PATH, HOME, LANG and PYTHONHASHSEED=0 alone
-	Wall  time.Duration // when positive, replaces Options.Wall for this program
+	Argv   []string
+	Files  map[string]string // relative path → content
+	Stdin  string
+	Env    []string      // "K=V"; the environment is otherwise PATH, HOME, LANG and PYTHONHASHSEED=0 alone
+	Wall   time.Duration // when positive, replaces Options.Wall for this program
+	Output int64         // when positive, replaces Options.Output for this program
 	// LargeAddressSpace is for runtimes that reserve far more addresses than they
 	// use (Java, Node, Go): only memory in use is limited then.
 	LargeAddressSpace bool
