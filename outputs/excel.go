@@ -17,6 +17,7 @@ const (
 	excelMaxName = 31     // characters of a sheet's name
 	// excelMaxErrors bounds the Errors sheet; the counts above it are complete.
 	excelMaxErrors = 10_000
+	excelFont      = "Calibri"
 )
 
 // excelReport builds one workbook.
@@ -29,6 +30,9 @@ type excelReport struct {
 	next   map[string]int // next free row of a sheet, 1-based
 	widths map[string]map[int]float64
 	charts int // columns used on the chart data sheet
+	later  []func() error
+	// streamed is the sheet that was written as a stream and is closed.
+	streamed string
 }
 
 type excelStyle struct {
@@ -113,12 +117,37 @@ func (x *excelReport) build() error {
 			return err
 		}
 	}
+	for _, draw := range x.later {
+		if err := draw(); err != nil {
+			return err
+		}
+	}
+	if err := x.printable(); err != nil {
+		return err
+	}
 	for sheet, cols := range x.widths {
 		for c, w := range cols {
 			name, _ := excelize.ColumnNumberToName(c)
 			if err := x.f.SetColWidth(sheet, name, name, min(max(w+2, 9), 70)); err != nil {
 				return err
 			}
+		}
+	}
+	return nil
+}
+
+// printable makes every sheet print in landscape, as wide as the page.
+func (x *excelReport) printable() error {
+	landscape, one, any, yes := "landscape", 1, 0, true
+	for _, sheet := range x.f.GetSheetList() {
+		if sheet == x.streamed {
+			continue // already written
+		}
+		if err := x.f.SetPageLayout(sheet, &excelize.PageLayoutOptions{Orientation: &landscape, FitToWidth: &one, FitToHeight: &any}); err != nil {
+			return err
+		}
+		if err := x.f.SetSheetProps(sheet, &excelize.SheetPropsOptions{FitToPage: &yes}); err != nil {
+			return err
 		}
 	}
 	return nil
@@ -215,13 +244,13 @@ func (x *excelReport) style(k excelStyle) int {
 	}
 	switch {
 	case k.title:
-		st.Font = &excelize.Font{Bold: true, Size: 14}
+		st.Font = &excelize.Font{Bold: true, Size: 14, Family: excelFont}
 	case k.header:
-		st.Font = &excelize.Font{Bold: true, Color: "FFFFFF"}
+		st.Font = &excelize.Font{Bold: true, Color: "FFFFFF", Family: excelFont}
 		st.Fill = excelize.Fill{Type: "pattern", Pattern: 1, Color: []string{"305496"}}
 		st.Alignment.WrapText = true
 	case k.bold:
-		st.Font = &excelize.Font{Bold: true}
+		st.Font = &excelize.Font{Bold: true, Family: excelFont}
 	}
 	switch k.mark {
 	case MarkGood:
@@ -484,9 +513,10 @@ func (x *excelReport) sections(name string, list []Section) error {
 		}
 		for i := range s.Charts {
 			if s.Charts[i].Excel {
-				if err := x.chart(sheet, &s.Charts[i]); err != nil {
-					return err
-				}
+				// The chart's place is fixed now; its data go to the last sheet.
+				at, c := x.next[sheet], &s.Charts[i]
+				x.next[sheet] += excelChartRows
+				x.later = append(x.later, func() error { return x.chart(sheet, at, c) })
 			}
 		}
 	}

@@ -11,9 +11,12 @@ import (
 // (Okabe-Ito).
 var chartColours = []string{"0072B2", "D55E00", "009E73", "CC79A7", "E69F00", "56B4E9", "000000", "F0E442"}
 
+// excelChartRows is the height of a chart in rows, with a margin.
+const excelChartRows = 21
+
 // chart adds a native chart. Its numbers go to the sheet "Chart data", so that
 // the chart stays editable.
-func (x *excelReport) chart(sheet string, c *Chart) error {
+func (x *excelReport) chart(sheet string, row int, c *Chart) error {
 	data, err := x.newSheet("Chart data")
 	if err != nil {
 		return err
@@ -104,7 +107,6 @@ func (x *excelReport) chart(sheet string, c *Chart) error {
 	if c.YLog {
 		ch.YAxis.LogBase = 10
 	}
-	at, _ := excelize.CoordinatesToCellName(1, x.next[sheet])
-	x.next[sheet] += 21
+	at, _ := excelize.CoordinatesToCellName(1, row)
 	return x.f.AddChart(sheet, at, ch)
 }

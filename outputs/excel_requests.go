@@ -18,6 +18,7 @@ func (x *excelReport) requests() error {
 	if err != nil {
 		return err
 	}
+	x.streamed = sheet
 	w, err := x.f.NewStreamWriter(sheet)
 	if err != nil {
 		return err

@@ -330,10 +330,11 @@ func toHTMLTable(t *Table, red *Redactor) htmlTable {
 			switch v := cell.Value.(type) {
 			case int64, uint64, float64:
 				sortBy = v
-			case time.Time:
-				sortBy = v.UnixMilli()
+				if c.Kind == KindPercent && c.Unit == "" {
+					text += "%"
+				}
 			}
-			h := htmlCell{red.String(text), sortBy, markOf(c, cell), red.String(cell.Note)}
+			h := htmlCell{cutText(red.String(text), tableText), sortBy, markOf(c, cell), red.String(cell.Note)}
 			switch {
 			case cell.Note != "":
 			case h[2] != MarkNone:
@@ -388,6 +389,7 @@ func (t *timelineSample) encode() *htmlTimeline {
 }
 
 const (
+	tableText   = 2 << 10  // longest text of a table cell in the page
 	sampleText  = 16 << 10 // longest text of a sample kept in the page
 	samplesText = 24 << 20 // all of them together
 )

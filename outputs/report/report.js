@@ -221,7 +221,7 @@
           pen = true; last = Y;
         }
         g.stroke();
-        if (s.x.length <= 40) for (let k = 0; k < s.x.length; k++) if (ok(k)) { g.beginPath(); g.arc(px(s.x[k]), py(s.y[k], s), 3, 0, 7); g.fill(); }
+        if (s.x.length <= 20) for (let k = 0; k < s.x.length; k++) if (ok(k)) { g.beginPath(); g.arc(px(s.x[k]), py(s.y[k], s), 3, 0, 7); g.fill(); }
       });
       g.restore();
       for (const m of c.marks || []) {
