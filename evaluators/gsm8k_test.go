@@ -156,6 +156,7 @@ func TestStripThinking(t *testing.T) {
 		"x < y and <b>bold</b>":              "x < y and <b>bold</b>",
 		"A<think>b</think></think>C":         "C",
 		"◁think▷a◁/think▷B":                  "B",
+		"Use the `<think>` tag. B":           "Use the `<think>` tag. B",
 		"[THINK]a[/THINK]B":                  "B",
 		"<|channel|>analysis<|message|>a<|end|><|start|>assistant<|channel|>final<|message|>B<|return|>": "B",
 		"answer 5 <think>let me check, 7 or so":                                                          "answer 5",

@@ -27,7 +27,7 @@ func StripThinking(text string) string {
 		}
 		at += i
 		end, closing, ok := thinkTag(text[at:])
-		if !ok {
+		if !ok || at > 0 && text[at-1] == '`' || strings.HasPrefix(text[at+end:], "`") { // `<think>` is a word about tags
 			at++
 			continue
 		}
