@@ -19,7 +19,9 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"ais_bench/datasets"
 	"ais_bench/models/simulator"
+	"ais_bench/tasks"
 )
 
 // simCommand is `ais_bench sim`: the simulated inference server as a process.
@@ -70,7 +72,7 @@ func simCommand() *cli.Command {
 
 			&cli.IntFlag{Name: "output-len", Value: 128, Usage: "mean output tokens where nothing else decides", Category: speech},
 			&cli.Float64Flag{Name: "output-len-sigma", Value: 0.4, Usage: "sigma of its lognormal; 0 is constant", Category: speech},
-			&cli.StringFlag{Name: "answers", Usage: "`FILE` with questions and gold answers (jsonl, json, csv; .gz)", Category: speech},
+			&cli.StringFlag{Name: "answers", Usage: "`FILE|NAME` of questions and gold answers: jsonl, json, csv (.gz), or a data set's name", Category: speech},
 			&cli.Float64Flag{Name: "accuracy", Value: 1, Usage: "share of questions answered right", Category: speech},
 			&cli.StringFlag{Name: "answer-template", Usage: "text of an answer with {answer}, {solution}, {letter}", Category: speech},
 			&cli.BoolFlag{Name: "vary-by-repeat", Usage: "decide anew each time a question is asked", Category: speech},
@@ -190,6 +192,9 @@ func runSimulator(c *cli.Context) (err error) {
 		}()
 		cfg.AnswersLog = log
 	}
+	if cfg.AnswersData, err = answersOfDataset(c.Context, cfg.Answers); err != nil {
+		return err
+	}
 	srv, err := simulator.New(cfg)
 	if errors.Is(err, os.ErrNotExist) || errors.Is(err, os.ErrPermission) {
 		return cli.Exit(err.Error(), 3)
@@ -226,6 +231,34 @@ func runSimulator(c *cli.Context) (err error) {
 		fmt.Fprintf(c.App.ErrWriter, "%s\n", b)
 	}
 	return nil
+}
+
+// answersOfDataset gives the rows of the data set that --answers names; nil
+// when it is empty or a file.
+func answersOfDataset(ctx context.Context, name string) ([]byte, error) {
+	if name == "" || strings.ContainsAny(name, `./\`) {
+		return nil, nil
+	}
+	if _, err := os.Stat(name); err == nil {
+		return nil, nil
+	}
+	r, err := datasets.OpenRegistry("")
+	if err != nil {
+		return nil, cli.Exit(err, 2)
+	}
+	entry, err := r.Get(name)
+	if err != nil {
+		return nil, cli.Exit(fmt.Sprintf("--answers: %v; a file's name has a dot or a slash", err), 2)
+	}
+	set, err := entry.Value.Load(ctx, datasets.LoadOptions{NoFewShot: true})
+	if err != nil {
+		return nil, cli.Exit(fmt.Sprintf("--answers %s: %v", name, err), 3)
+	}
+	rows, err := tasks.SimulatorAnswers(set)
+	if err != nil {
+		return nil, cli.Exit(fmt.Sprintf("--answers %s: %v", name, err), 3)
+	}
+	return rows, nil
 }
 
 // flushedWriter buffers small writes and passes them on every 200 ms, so that

@@ -225,6 +225,9 @@ func (a *answerSheet) add(row map[string]any) error {
 		return err
 	}
 	a.rows = append(a.rows, q)
+	if q.gold == "" && q.solution == "" { // nothing to say: filler, as for an unknown question
+		return nil
+	}
 	switch {
 	case len(q.anchor) >= anchorLong:
 		h := headHash(q.anchor, anchorLong)
@@ -293,11 +296,11 @@ func (q *question) readGold(row map[string]any) error {
 		q.solution, q.gold = strings.TrimRight(before, " \n"), strings.TrimSpace(after)
 	}
 	if len(q.choices) > 0 {
-		q.goldIdx = q.whichChoice(row)
-		if q.goldIdx < 0 {
-			return fmt.Errorf("the answer %q is none of the %d choices", q.gold, len(q.choices))
+		if q.goldIdx = q.whichChoice(row); q.goldIdx >= 0 {
+			q.gold = q.letters[q.goldIdx]
+		} else { // a column that happens to be called options: the answer is text
+			q.choices, q.letters = nil, nil
 		}
-		q.gold = q.letters[q.goldIdx]
 	}
 	return nil
 }

@@ -122,7 +122,7 @@ func (c Config) withDefaults() (Config, error) {
 
 	p, ok := presets[c.Preset]
 	if !ok {
-		return c, fmt.Errorf("--preset %q is not known%s", c.Preset, registry.DidYouMean(c.Preset, PresetNames()))
+		return c, fmt.Errorf("--preset %q is not known%s; it is one of %s", c.Preset, registry.DidYouMean(c.Preset, PresetNames()), strings.Join(PresetNames(), ", "))
 	}
 	setDuration(&c.StepBase, p.base)
 	setDuration(&c.PrefillCost, p.prefill)

@@ -68,7 +68,7 @@ func (s *Server) plan(r *apiRequest, p protocol, in *input, choice int) (outputP
 			answerTokens += o.reasoning
 		}
 	}
-	o.total = max(answerTokens, r.MinTokens)
+	o.total = max(answerTokens, r.MinTokens, 1)
 	if r.IgnoreEOS && o.tool == nil {
 		o.total = limit
 		o.finish = "length"
