@@ -33,7 +33,15 @@ func (r *Run) Logger(stage, model, dataset string) (*Log, error) {
 		return nil, explainWrite(path, err)
 	}
 	l := &Log{path: path, f: f, out: r.Redactor().Writer(f)}
-	l.Logger = slog.New(slog.NewTextHandler(l, &slog.HandlerOptions{Level: slog.LevelDebug}))
+	l.Logger = slog.New(slog.NewTextHandler(l, &slog.HandlerOptions{
+		Level: slog.LevelDebug,
+		ReplaceAttr: func(_ []string, a slog.Attr) slog.Attr {
+			if a.Value.Kind() == slog.KindString {
+				a.Value = slog.StringValue(r.Redactor().String(a.Value.String()))
+			}
+			return a
+		},
+	}))
 	return l, nil
 }
 
