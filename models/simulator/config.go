@@ -165,7 +165,10 @@ func (c Config) withDefaults() (Config, error) {
 	if c.TokensPerSecond > 1e6 {
 		return c, fmt.Errorf("--tokens-per-second %v is beyond one a microsecond", c.TokensPerSecond)
 	}
-	if n := len(c.ServedModelNames); n > 0 && slices.Contains(c.ServedModelNames, "") {
+	if c.TokensPerSecond == 0 { // a sequence that does not fit into an empty cache would wait for ever
+		c.MaxModelLen = min(c.MaxModelLen, c.NumGPUBlocks*c.BlockSize)
+	}
+	if slices.Contains(c.ServedModelNames, "") {
 		return c, fmt.Errorf("--served-model-name must not be empty")
 	}
 	return c, nil

@@ -3,10 +3,13 @@ package simulator
 import (
 	"bufio"
 	"bytes"
+	"crypto/tls"
 	"encoding/json"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strings"
@@ -600,4 +603,89 @@ func TestClientThatLeavesIsAborted(t *testing.T) {
 		time.Sleep(10 * time.Millisecond)
 	}
 	t.Errorf("not noticed: %+v", srv.Stats())
+}
+
+func TestServesTLS(t *testing.T) {
+	borrowed := httptest.NewTLSServer(http.NotFoundHandler()) // for its certificate
+	defer borrowed.Close()
+	s, err := New(fastConfig())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	ln, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	served := make(chan error, 1)
+	go func() {
+		served <- s.Serve(tls.NewListener(ln, &tls.Config{Certificates: borrowed.TLS.Certificates}))
+	}()
+	resp, err := borrowed.Client().Post("https://"+ln.Addr().String()+"/v1/completions", "application/json",
+		strings.NewReader(`{"prompt":"x","max_tokens":50,"ignore_eos":true,"stream":true}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	b, err := io.ReadAll(resp.Body)
+	if got := readStream(t, string(b)); err != nil || got.payloads != 50 || !got.done {
+		t.Errorf("%d payloads, error %v", got.payloads, err)
+	}
+	_ = s.Close()
+	if err := <-served; err != ErrClosed {
+		t.Errorf("Serve returned %v", err)
+	}
+}
+
+// A prompt that the KV blocks cannot hold is refused instead of waiting for ever.
+func TestPromptBeyondTheKVBlocks(t *testing.T) {
+	_, url := start(t, Config{Preset: "instant", NumGPUBlocks: 4})
+	status, _, body, err := post(t, url+"/v1/completions", fmt.Sprintf(`{"prompt":%q,"max_tokens":5}`, strings.Repeat(" word", 70)))
+	if err != nil || status != 400 || !strings.Contains(body, "maximum context length is 64") {
+		t.Errorf("status %d, error %v: %s", status, err, body)
+	}
+	if status, _, _, err = post(t, url+"/v1/completions", `{"prompt":"x","max_tokens":60,"ignore_eos":true}`); err != nil || status != 200 {
+		t.Errorf("what fits: status %d, error %v", status, err)
+	}
+}
+
+func TestOtherEndpoints(t *testing.T) {
+	for _, flavor := range []string{"vllm", "sglang"} {
+		_, url := start(t, Config{Preset: "instant", Flavor: flavor, MaxNumSeqs: 17})
+		for path, says := range map[string]string{
+			"/v1/models": `"max_model_len":131072`, "/version": `"version":`, "/server_info": ":17", "/get_server_info": ":17", "/model_info": `"model_path":"sim"`,
+			"/health": "", "/ping": "", "/metrics": flavor + ":",
+		} {
+			resp, err := http.Get(url + path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			b, _ := io.ReadAll(resp.Body)
+			_ = resp.Body.Close()
+			if resp.StatusCode != 200 || !strings.Contains(string(b), says) {
+				t.Errorf("%s: status %d: %.200s", path, resp.StatusCode, b)
+			}
+		}
+		for path, tc := range map[string][2]string{
+			"/detokenize":    {`{"tokens":[72,105]}`, `"Hi"`},
+			"/v1/embeddings": {`{"input":["red car","blue sky"]}`, `"total_tokens":4`},
+			"/v1/rerank":     {`{"query":"red apple","documents":["blue sky","a red apple"]}`, `"results":[{"index":1`},
+			"/flush_cache":   {``, "flushed"},
+			"/start_profile": {``, ""},
+			"/generate":      {`{"inputs":"x","parameters":{"max_new_tokens":2}}`, `"generated_text"`},
+		} {
+			status, _, body, err := post(t, url+path, tc[0])
+			if err != nil || status != 200 || !strings.Contains(body, tc[1]) {
+				t.Errorf("%s: status %d, error %v: %.300s", path, status, err, body)
+			}
+		}
+		_, _, body, err := post(t, url+"/generate", `{"text":["hello","you"],"stream":true,"sampling_params":{"max_new_tokens":3,"ignore_eos":true}}`)
+		if err != nil || strings.Count(body, `"completion_tokens":3`) != 2 || strings.Count(body, "data: ") != 7 {
+			t.Errorf("/generate stream, error %v: %s", err, body)
+		}
+		_, _, body, err = post(t, url+"/generate_stream", `{"inputs":"x","parameters":{"max_new_tokens":3}}`)
+		if err != nil || strings.Count(body, `"token":`) != 3 || !strings.Contains(body, `"generated_text":"`) {
+			t.Errorf("/generate_stream, error %v: %s", err, body)
+		}
+	}
 }
