@@ -33,6 +33,7 @@ type excelReport struct {
 	later  []func() error
 	// streamed is the sheet that was written as a stream and is closed.
 	streamed string
+	maxRows  int // of the Requests sheet, heading included
 }
 
 type excelStyle struct {
@@ -50,7 +51,11 @@ type excelStyle struct {
 // whatever it begins with; control characters are removed and cells cut at
 // the format's limit.
 func WriteExcel(path string, d *ReportData, red *Redactor) error {
-	x := &excelReport{f: excelize.NewFile(), d: d, red: red, tr: newTranslator(d),
+	return writeExcel(path, d, red, excelMaxRows)
+}
+
+func writeExcel(path string, d *ReportData, red *Redactor, maxRows int) error {
+	x := &excelReport{maxRows: maxRows, f: excelize.NewFile(), d: d, red: red, tr: newTranslator(d),
 		styles: map[excelStyle]int{}, next: map[string]int{}, widths: map[string]map[int]float64{}}
 	defer x.f.Close()
 	if err := x.build(); err != nil {

@@ -72,7 +72,7 @@ func (x *excelReport) requests() error {
 		if !rec.OK() && len(failed) < excelMaxErrors {
 			failed = append(failed, failedRequest{rec.Model, rec.Dataset, rec.SampleID, rec.RequestID, excelText(x.red.String(rec.Error)), rec.Status, rec.Attempt, rec.HTTPStatus, rec.Sent})
 		}
-		if n >= excelMaxRows {
+		if n >= x.maxRows {
 			continue
 		}
 		n++
@@ -101,8 +101,11 @@ func (x *excelReport) requests() error {
 	if err := x.f.AutoFilter(sheet, fmt.Sprintf("A1:%s%d", last, max(n, 2)), nil); err != nil {
 		return err
 	}
-	if total > int64(excelMaxRows-1) {
-		x.d.Notes = append(x.d.Notes[:len(x.d.Notes):len(x.d.Notes)], fmt.Sprintf("The Requests sheet holds the first %d of %d requests; all of them: %s", excelMaxRows-1, total, x.d.RecordsPath))
+	if total > int64(x.maxRows-1) {
+		note := fmt.Sprintf("The Requests sheet holds the first %d of %d requests; all of them: %s", x.maxRows-1, total, x.d.RecordsPath)
+		if err := x.line(x.sheetName("Summary"), x.text(note), excelStyle{mark: MarkWarn}); err != nil {
+			return err
+		}
 	}
 	return x.errorsSheet(total, counts, failed)
 }

@@ -194,3 +194,32 @@ func TestExcelTextLimit(t *testing.T) {
 		t.Error("text within the limit was cut")
 	}
 }
+
+func TestExcelRequestsAreCapped(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "report.xlsx")
+	if err := writeExcel(path, demoReport(), nil, 51); err != nil {
+		t.Fatal(err)
+	}
+	f, err := excelize.OpenFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	if rows, _ := f.GetRows("Requests"); len(rows) != 51 {
+		t.Errorf("%d rows, want the heading and 50 requests", len(rows))
+	}
+	summary, _ := f.GetRows("Summary")
+	note := ""
+	for _, r := range summary {
+		if len(r) > 0 && strings.Contains(r[0], "first 50 of 100") {
+			note = r[0]
+		}
+	}
+	if !strings.Contains(note, "performances/m/d.parquet") {
+		t.Errorf("the summary does not point to the Parquet file: %q", note)
+	}
+	errs, _ := f.GetRows("Errors")
+	if len(errs) != 11 { // all ten failures, also those behind the cap
+		t.Errorf("%d rows in Errors", len(errs))
+	}
+}

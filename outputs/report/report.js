@@ -12,7 +12,7 @@
     "Charts": "图表", "Reset zoom": "还原缩放", "Log x": "X 轴对数", "Log y": "Y 轴对数",
     "Drag to zoom, double-click to reset.": "拖动以放大，双击还原。",
     "All": "全部", "Not right": "非正确", "Search prompt and answer": "搜索提示与回答", "All models": "全部模型", "All datasets": "全部数据集",
-    "Sort by": "排序", "order in file": "文件顺序", "output tokens": "输出词元数", "end-to-end latency": "端到端时延",
+    "Sort by": "排序", "not right first": "非正确优先", "output tokens": "输出词元数", "end-to-end latency": "端到端时延",
     "Id": "编号", "Outcome": "判定", "Gold": "参考答案", "Extracted": "提取结果", "Tokens": "词元", "Prompt": "提示", "Reasoning": "推理过程", "Answer": "回答", "Detail": "说明",
     "Previous": "上一页", "Next": "下一页", "No sample matches.": "没有符合条件的样本。", "Finish": "结束原因", "Score": "得分",
     "waiting for the first token": "等待首个词元", "receiving": "接收中", "Wheel zooms, drag moves, double-click resets.": "滚轮缩放，拖动平移，双击还原。",
@@ -406,7 +406,7 @@
     const search = el("input", { type: "search", class: "grow", placeholder: tr("Search prompt and answer"), "aria-label": tr("Search prompt and answer"), oninput: () => { filter.text = search.value.toLowerCase(); filter.page = 0; fill(); } });
     search.value = filter.text;
     const sort = el("select", { "aria-label": tr("Sort by"), onchange: () => { filter.sort = sort.value; filter.page = 0; fill(); } },
-      [["", "order in file"], ["outcome", "Outcome"], ["id", "Id"], ["tokens", "output tokens"], ["ttft_ms", "TTFT"], ["e2e_ms", "end-to-end latency"], ["score", "Score"]].map(([v, n]) => el("option", { value: v }, tr("Sort by") + ": " + tr(n))));
+      [["", "not right first"], ["outcome", "Outcome"], ["id", "Id"], ["tokens", "output tokens"], ["ttft_ms", "TTFT"], ["e2e_ms", "end-to-end latency"], ["score", "Score"]].map(([v, n]) => el("option", { value: v }, tr("Sort by") + ": " + tr(n))));
     sort.value = filter.sort;
     box.append(el("div", { class: "tools" }, buttons), el("div", { class: "tools" }, search, pick("model", "All models", unique("model")), pick("dataset", "All datasets", unique("dataset")), sort));
     const heads = ["Dataset", "Id", "Outcome", "Extracted", "Gold", "Answer", "Tokens", "E2EL (ms)"];
