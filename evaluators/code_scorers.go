@@ -88,7 +88,7 @@ type programScorer struct {
 }
 
 func (s programScorer) Score(ctx context.Context, a Answer, it Item) (Verdict, error) {
-	text, v, done := gradable(a, nil)
+	text, v, done := gradable(a, stripThoughts)
 	if done {
 		return v, nil
 	}

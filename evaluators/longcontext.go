@@ -18,7 +18,7 @@ var longContextScorers = []entry{
 	{"longbench_count", "1", "share of the reply's numbers that are the gold", []string{"first_line"}, bestOf(func(ref, pred string) float64 { return lmeval.NumberShare(pred, strings.TrimSpace(ref)) })},
 	{"longbench_retrieval", "1", "share of the reply's numbers that are the gold's paragraph number (\"Paragraph N\")", []string{"first_line"}, bestOf(retrieval("Paragraph "))},
 	{"longbench_retrieval_zh", "1", "share of the reply's numbers that are the gold's paragraph number (段落N)", []string{"first_line"}, bestOf(retrieval("段落"))},
-	{"longbench_code_sim", "1", "similarity of the first code line with the gold line (fuzz.ratio)", nil, bestOf(textmetrics.CodeSimilarity)},
+	{"longbench_code_sim", "1", "similarity of the first code line with the gold line (fuzz.ratio)", nil, bestOfRaw(textmetrics.CodeSimilarity)},
 	{"longbench_classification", "1", "one over the number of class names (column all_classes) the reply names if the gold is among them; a name inside a longer one that is named does not count", []string{"first_line"}, newClassification(classShare)},
 	{"lmeval/longbench_classification", "1", "lm-evaluation-harness: as published, where dropping a name lets its neighbour escape", []string{"first_line"}, newClassification(lmeval.Classification)},
 
@@ -109,10 +109,19 @@ var longContextScorers = []entry{
 
 // bestOf grades by a share, the best over references.
 func bestOf(share func(ref, pred string) float64) func(meta, *options) (Scorer, error) {
+	return bestShare(share, StripThinking)
+}
+
+// bestOfRaw is bestOf with the reply's indentation kept.
+func bestOfRaw(share func(ref, pred string) float64) func(meta, *options) (Scorer, error) {
+	return bestShare(share, stripThoughts)
+}
+
+func bestShare(share func(ref, pred string) float64, clean func(string) string) func(meta, *options) (Scorer, error) {
 	return func(m meta, o *options) (Scorer, error) {
 		first := o.flag("first_line", false)
 		return scoreFunc{m, func(a Answer, it Item) Verdict {
-			text, v, done := gradable(a, nil)
+			text, v, done := gradable(a, clean)
 			if done {
 				return v
 			}

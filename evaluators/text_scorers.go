@@ -13,7 +13,7 @@ var textScorers = []entry{
 	{"rouge_zh", "1", "ROUGE-L F over Chinese words, best over references; rouge1, rouge2, rougeL are parts", []string{"first_line"}, newRougeZH},
 	{"bleu", "1", "BLEU (sacreBLEU, tokenizer 13a) per reply as the score; the set's corpus BLEU is metric bleu; option tokenize: zh for Chinese", []string{"tokenize", "first_line"}, newBLEU},
 	{"anls", "1", "average normalised Levenshtein similarity, 0 below 0.5, best over references", nil, bestOf(func(ref, pred string) float64 { return textmetrics.ANLS([]string{ref}, pred) })},
-	{"code_sim", "1", "similarity of the first code line with the gold line (fuzz.ratio)", nil, bestOf(textmetrics.CodeSimilarity)},
+	{"code_sim", "1", "similarity of the first code line with the gold line (fuzz.ratio)", nil, bestOfRaw(textmetrics.CodeSimilarity)},
 	{"f1", "1", "SQuAD token F1 of the reply, best over references", []string{"first_line"}, bestOf(func(ref, pred string) float64 { return textmetrics.TokenF1(ref, pred).F })},
 }
 

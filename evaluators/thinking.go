@@ -13,10 +13,14 @@ import (
 // tag was part of the prompt: everything up to the last such tag goes. An
 // opening tag that is never closed starts a thought that was cut: everything
 // after it goes, because grading a half-finished thought rewards guessing.
-func StripThinking(text string) string {
+func StripThinking(text string) string { return strings.TrimSpace(stripThoughts(text)) }
+
+// stripThoughts is StripThinking without trimming, for code, whose indentation
+// means something.
+func stripThoughts(text string) string {
 	text = canonicalThinking(text)
 	if !strings.Contains(text, "<") {
-		return strings.TrimSpace(text)
+		return text
 	}
 	var kept strings.Builder
 	depth, from := 0, 0
@@ -51,7 +55,7 @@ func StripThinking(text string) string {
 	if depth == 0 {
 		kept.WriteString(text[from:])
 	}
-	return strings.TrimSpace(kept.String())
+	return kept.String()
 }
 
 // canonicalThinking rewrites the other ways models mark thoughts: the brackets
