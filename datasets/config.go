@@ -51,6 +51,7 @@ type Config struct {
 	Groups          []Group          `yaml:"groups,omitempty"`
 	ReferenceScores []ReferenceScore `yaml:"reference_scores,omitempty"`
 
+	Generate *Generate `yaml:"generate,omitempty"` // rows are made, not read
 	Sampling *Sampling `yaml:"sampling,omitempty"` // of a custom file's .meta.json
 }
 
@@ -205,6 +206,9 @@ func (c Config) Validate() error {
 	}
 	if c.ChoiceOrder != "" && !slices.Contains(ChoiceOrders, c.ChoiceOrder) {
 		return bad("choice_order %q is none of %s", c.ChoiceOrder, strings.Join(ChoiceOrders, ", "))
+	}
+	if g := c.Generate; g != nil && (g.Length < 1 || g.Rows < 1 || g.Depths < 0) {
+		return bad("generate needs length and rows above 0, got %d and %d", g.Length, g.Rows)
 	}
 	known := src.SubsetNames()
 	check := func(what string, names []string) error {

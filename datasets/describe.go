@@ -10,6 +10,9 @@ import (
 // its source; 0 when that is not stated.
 func (c Config) RowsStated(src Source) int {
 	names := c.SubsetsAsked(src)
+	if c.Generate != nil {
+		return c.Generate.Rows * max(len(names), 1)
+	}
 	if len(c.Subsets) == 0 && c.TestRange == "" && len(c.Where) == 0 {
 		return src.Rows
 	}

@@ -18,6 +18,8 @@ type LoadOptions struct {
 	NumPrompts int      // first n rows of every sub-set; 0 = all
 	Seed       int64    // for sampling modes and shuffles that name no seed of their own
 	Subsets    []string // narrows Config.Subsets
+	// CountTokens measures generated prompts; nil = estimated from the characters.
+	CountTokens func(string) int
 	// NoFewShot leaves the worked examples out. For scoring answers made
 	// elsewhere only the references count, and the examples' files may be missing.
 	NoFewShot bool
@@ -75,6 +77,8 @@ type loader struct {
 	dropped map[string]int
 	rng     *pyrandom.Rand // of choice_order, shared by the rows of a sub-set
 	rngNext int
+	ownText bool // generated rows stand in the program's own filler
+	guessed bool // lengths of generated rows are estimates
 	set     *Set
 }
 
@@ -105,7 +109,12 @@ func (c Config) Load(ctx context.Context, opts LoadOptions) (*Set, error) {
 		return nil, err
 	}
 	for _, name := range subsets {
-		if err := l.subset(name); err != nil {
+		if c.Generate != nil {
+			err = l.generate(c.For(name), src.subset(name))
+		} else {
+			err = l.subset(name)
+		}
+		if err != nil {
 			return nil, err
 		}
 	}
@@ -372,6 +381,12 @@ func (l *loader) readPaths() []string {
 }
 
 func (l *loader) warn() {
+	if l.ownText {
+		l.set.Warnings = append(l.set.Warnings, l.cfg.Abbr+": the haystack is the program's own text; published scores were measured in others (`ais_bench datasets pull "+l.cfg.Data+"`)")
+	}
+	if l.guessed {
+		l.set.Warnings = append(l.set.Warnings, l.cfg.Abbr+": prompt lengths are estimated from the characters; name a tokenizer for exact ones")
+	}
 	for _, reason := range sortedKeys(l.dropped) {
 		l.set.Warnings = append(l.set.Warnings, fmt.Sprintf("%s: %d rows left out: they %s", l.cfg.Abbr, l.dropped[reason], reason))
 	}
