@@ -62,7 +62,7 @@ type Config struct {
 	ReasoningField  string    // reasoning_content, reasoning, or think (tags inside the content) [reasoning_content]
 	ToolCalls       bool      // answer with a tool call whenever the request offers tools [only when tool_choice demands it]
 
-	// Shape of the stream (see shape.go).
+	// Shape of the stream (see writer.go).
 	Shape Shape
 
 	// Faults by rate (see faults.go); the X-Sim-Fault request header adds one to a single request.

@@ -15,7 +15,7 @@
 //     or concurrency (answers.go, answerformat.go).
 //   - An instrument. With Config.TokensPerSecond every stream follows its own
 //     absolute schedule (paced.go), Config.Truth receives the time of every
-//     write (truth.go), and chunk shapes and faults can be chosen (shape.go, faults.go).
+//     write (truth.go), and chunk shapes and faults can be chosen (writer.go, faults.go).
 //
 // In process:
 //
