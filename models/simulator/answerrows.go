@@ -356,4 +356,3 @@ func lastBoxed(s string) (string, bool) {
 	}
 	return "", false
 }
-
