@@ -300,6 +300,13 @@ func pull(c *cli.Context, name string, src datasets.Source) error {
 			check = "the hub states no digest"
 		}
 		fmt.Fprintf(c.App.Writer, "  %s  %s, %s, %s\n", d.Path, humanize.Bytes(uint64(max(d.Bytes, 0))), state, check)
+		if strings.HasSuffix(d.Path, ".zip") {
+			files, err := hub.Unpack(d.Local)
+			if err != nil {
+				return cli.Exit(fmt.Sprintf("data set %s: %v", name, err), 3)
+			}
+			fmt.Fprintf(c.App.Writer, "  %s  unpacked, %d files\n", d.Path, len(files))
+		}
 	}
 	return nil
 }
