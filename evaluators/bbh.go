@@ -88,7 +88,7 @@ func bbhChoices(it Item) choices {
 // the end of the line or, for a reply of one line without a marker, the reply.
 func freeform(text string) (string, bool) {
 	text = beforeNextQuestion(text)
-	marks := finalMarkers(text)
+	marks := latest(finalMarkers(text))
 	for i := len(marks) - 1; i >= 0; i-- {
 		s := strings.TrimSpace(markedRegion(text, marks[i]))
 		s = strings.TrimSpace(strings.TrimLeft(s, ":："))

@@ -1,6 +1,9 @@
 package evaluators
 
-import "testing"
+import (
+	"strings"
+	"testing"
+)
 
 // BenchmarkMMLUPro scores all 12,032 real outputs of one model per iteration.
 func BenchmarkMMLUPro(b *testing.B) {
@@ -43,6 +46,23 @@ func BenchmarkGSM8K(b *testing.B) {
 					if _, err := s.Score(b.Context(), Answer{Text: r.Solution.Solution}, Item{Gold: r.Gold}); err != nil {
 						b.Fatal(err)
 					}
+				}
+			}
+		})
+	}
+}
+
+// BenchmarkRunawayReply scores a reply that repeats itself up to a length limit.
+func BenchmarkRunawayReply(b *testing.B) {
+	text := strings.Repeat("so the answer is the answer is that (A) or (B) and 答案 ", 4000)
+	it := Item{Gold: "1", Fields: map[string]any{"options": []string{"red fox", "blue whale"}}}
+	for _, id := range []string{"gsm8k", "choice", "bbh_freeform", "triviaqa", "drop", "math", "oc/first_option", "evalscope/math"} {
+		b.Run(id, func(b *testing.B) {
+			s := mustNew(b, id, nil)
+			b.SetBytes(int64(len(text)))
+			for b.Loop() {
+				if _, err := s.Score(b.Context(), Answer{Text: text, FinishReason: "length"}, it); err != nil {
+					b.Fatal(err)
 				}
 			}
 		})

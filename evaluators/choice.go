@@ -24,6 +24,7 @@ func (c choices) extract(text string) (string, bool) {
 	text = beforeNextQuestion(text)
 	marks := append(finalMarkers(text), choiceMarkers(text)...)
 	sort.Ints(marks)
+	marks = latest(marks)
 	for i := len(marks) - 1; i >= 0; i-- {
 		at := marks[i]
 		if l, ok := c.optionAt(text, at); ok && len(c.texts) > 0 {
@@ -316,6 +317,7 @@ func (c choices) extractMultiple(text string) (string, bool) {
 	text = beforeNextQuestion(text)
 	marks := append(finalMarkers(text), choiceMarkers(text)...)
 	sort.Ints(marks)
+	marks = latest(marks)
 	for i := len(marks) - 1; i >= 0; i-- {
 		if ls := c.readLabels(text, marks[i]); len(ls) > 0 {
 			return strings.Join(ls, ""), true

@@ -1,6 +1,9 @@
 package evaluators
 
 import (
+	"strings"
+
+	"ais_bench/evaluators/oc"
 	"ais_bench/evaluators/textmetrics"
 )
 
@@ -53,6 +56,9 @@ var goldenMetrics = map[string]goldenFunc{
 	esRouge + "use_stemmer=True; f-measures)":            google(true),
 	"benchmark/ais_bench/benchmark/openicl/icl_evaluator/icl_jieba_rouge_evaluator.py:JiebaRougeEvaluator.score (rouge_chinese + jieba 0.42.1)": func(r goldenRow) any {
 		return rougeParts(chineseRouge(r.ref(), r.text()), 100, false)
+	},
+	"opencompass/opencompass/datasets/flores.py:flores_postprocess_chinese": func(r goldenRow) any {
+		return segmented(strings.Join(strings.Fields(oc.XSum(r.text())), " "))
 	},
 	aisBLEU + "[13a]":         corpusBLEU(textmetrics.Tok13a),
 	aisBLEU + "[tokenize=zh]": corpusBLEU(textmetrics.TokZh),

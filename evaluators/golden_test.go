@@ -23,18 +23,17 @@ type goldenFunc func(r goldenRow) any
 // table per family file. A label is matched whole.
 func goldenTables() []map[string]goldenFunc {
 	return []map[string]goldenFunc{
-		goldenGSM8K, goldenChoice, goldenMath, goldenText, goldenCode, goldenStats, goldenJudge,
+		goldenGSM8K, goldenChoice, goldenMath, goldenText, goldenCode, goldenStats, goldenJudge, goldenMetrics,
 	}
 }
 
 // goldenElsewhere are the families whose rows are run in another package.
 var goldenElsewhere = map[string]string{
-	"ifeval":    "evaluators/ifeval",
-	"rouge":     "evaluators/textmetrics",
-	"bleu":      "evaluators/textmetrics",
-	"rng":       "datasets/pyrandom",
-	"longbench": "evaluators/textmetrics",
+	"ifeval": "evaluators/ifeval",
+	"rng":    "datasets/pyrandom",
 }
+
+const jiebaReason = "jieba: the words come from its dictionary, which is not shipped; Han text is cut into characters"
 
 // goldenDeviations are the rows that do not pass, by label and input; each says
 // why. A row that starts to pass must leave the list.
@@ -43,6 +42,15 @@ var goldenDeviations = map[string]string{
 	esMath + `math_equal(prediction, strip_answer_string(reference)) | "\\text{Yes}" | "yes"`:                                                                                    "sympy: its LaTeX reader takes \\text{Yes} for the product of letters y, e, s",
 	esMath + `math_equal(prediction, strip_answer_string(reference)) | "3 1/2" | "3.5"`:                                                                                          "sympy: its readers take a mixed number for a product, or refuse it",
 	esMath + `math_equal(prediction, strip_answer_string(reference)) | "a\\!b" | "ab"`:                                                                                           "sympy: its LaTeX reader does not know the negative space; ours does",
+	`lm-evaluation-harness/lm_eval/tasks/longbench/metrics.py:qa_f1_zh_score (jieba 0.42.1) | "北京是中国的首都" | "中国首都是北京"`:                                                            jiebaReason,
+	`lm-evaluation-harness/lm_eval/tasks/longbench/metrics.py:qa_f1_zh_score (jieba 0.42.1) | "2019年5月" | "2019年五月"`:                                                             jiebaReason,
+	`lm-evaluation-harness/lm_eval/tasks/longbench/metrics.py:rouge_zh_score (jieba + pltrdy rouge-l f) | "今天天气很好" | "今天的天气不错"`:                                                  jiebaReason,
+	`lm-evaluation-harness/lm_eval/tasks/longbench/metrics.py:rouge_zh_score (jieba + pltrdy rouge-l f) | "会议讨论了预算问题" | "会议讨论预算"`:                                                jiebaReason,
+	`benchmark/ais_bench/benchmark/openicl/icl_evaluator/icl_jieba_rouge_evaluator.py:JiebaRougeEvaluator.score (rouge_chinese + jieba 0.42.1) | "上海今日有雨" | "上海今天下雨"`:            jiebaReason,
+	`benchmark/ais_bench/benchmark/openicl/icl_evaluator/icl_jieba_rouge_evaluator.py:JiebaRougeEvaluator.score (rouge_chinese + jieba 0.42.1) | "公司发布财报。利润增长" | "公司财报显示利润增长"`:   jiebaReason,
+	`benchmark/ais_bench/benchmark/openicl/icl_evaluator/icl_jieba_rouge_evaluator.py:JiebaRougeEvaluator.score (rouge_chinese + jieba 0.42.1) | "A股上涨3.5%" | "A股涨3.5%"`:         jiebaReason,
+	`opencompass/opencompass/datasets/flores.py:flores_postprocess_chinese | "你好  世界，今天天气不错" | null`:                                                                             jiebaReason,
+	`opencompass/opencompass/datasets/flores.py:flores_postprocess_chinese | "我来到北京清华大学" | null`:                                                                                 jiebaReason,
 	"benchmark/ais_bench/benchmark/openicl/icl_evaluator/math_evaluator.py:MATHEvaluator.score (math_verify 0.8.0 + latex2sympy2_extended 1.11.0) | " + `"\\boxed{i+1}" | "1+i"`: "sympy: in math_verify i is the imaginary unit on one side and a symbol on the other",
 }
 

@@ -3,6 +3,7 @@ package evaluators
 import (
 	"math/big"
 	"strings"
+	"unicode/utf8"
 
 	"ais_bench/evaluators/lmeval"
 	"ais_bench/evaluators/oc"
@@ -106,7 +107,7 @@ func goldNumber(ref string) (*big.Rat, bool) {
 // ("\nQuestion: …") is not graded on it.
 func finalNumber(text string) (number, bool) {
 	text = beforeNextQuestion(text)
-	marks := finalMarkers(text)
+	marks := latest(finalMarkers(text))
 	for i := len(marks) - 1; i >= 0; i-- {
 		if n, ok := numberAfter(text, marks[i]); ok {
 			return n, true
@@ -218,6 +219,13 @@ func spelledNumber(region string, at int) (number, bool) {
 // brace.
 func markedRegion(text string, at int) string {
 	rest := text[at:]
+	if len(rest) > maxRegion {
+		cut := maxRegion
+		for !utf8.RuneStart(rest[cut]) {
+			cut--
+		}
+		rest = rest[:cut]
+	}
 	if strings.HasSuffix(text[:at], "{") {
 		depth := 1
 		for i := range len(rest) {

@@ -60,6 +60,16 @@ func finalMarkers(text string) []int {
 	return at
 }
 
+// maxMarkers and maxRegion bound the work on a reply that repeats itself without
+// end: only the last announcements are read, and only so far.
+const (
+	maxMarkers = 64
+	maxRegion  = 4096
+)
+
+// latest are the last maxMarkers of marks.
+func latest(marks []int) []int { return marks[max(0, len(marks)-maxMarkers):] }
+
 // answerMarker reads what follows the word "answer" (text[word:from]): the end
 // of the marker, or false when the word announces nothing.
 func answerMarker(text string, word, from int) (end int, ok bool) {

@@ -163,7 +163,7 @@ func lmevalExact(same lmeval.ExactMatch) func(meta, *options) (Scorer, error) {
 // one, without markup and a final full stop.
 func markedAnswer(text string) (string, bool) {
 	text = beforeNextQuestion(text)
-	marks := finalMarkers(text)
+	marks := latest(finalMarkers(text))
 	for i := len(marks) - 1; i >= 0; i-- {
 		s := strings.TrimSpace(strings.TrimLeft(strings.TrimSpace(markedRegion(text, marks[i])), ":："))
 		if s = trimAnswer(s); s != "" {

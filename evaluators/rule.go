@@ -69,6 +69,7 @@ func unreadable(a Answer, got string) Verdict {
 // graded is the verdict of a metric that gives a share instead of yes or no. An
 // answer counts as right when the share is full.
 func graded(extracted string, score float64, parts map[string]float64) Verdict {
+	score = min(1, max(0, score)) // rounding may leave a full mark a hair above one
 	v := Verdict{Outcome: Wrong, Extracted: extracted, Score: score, Parts: parts}
 	if score >= 1-1e-12 {
 		v.Outcome = Right
