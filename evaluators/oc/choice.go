@@ -5,6 +5,7 @@ import (
 	"strings"
 	"sync"
 	"unicode"
+	"unicode/utf8"
 
 	"ais_bench/evaluators/pytext"
 )
@@ -200,11 +201,16 @@ var firstOptionRules = []optionRule{
 // cushionRules come last when the cushion is on.
 var cushionRules = []optionRule{{":", `§:`}, {"", `§`}}
 
-// optionSearch is one compiled search.
+// optionSearch is one compiled search. atEnd says that it can only match within
+// the last endWindow bytes.
 type optionSearch struct {
-	must string
-	re   *regexp.Regexp
+	must  string
+	re    *regexp.Regexp
+	atEnd bool
 }
+
+// endWindow holds the longest match of a bounded search that ends with the text.
+const endWindow = 64
 
 // optionSearches caches the compiled searches by options and cushion.
 var optionSearches sync.Map
@@ -231,7 +237,8 @@ func compileOptions(options string, cushion bool) []optionSearch {
 	out := make([]optionSearch, len(rules))
 	for i, r := range rules {
 		p := strings.NewReplacer("[^~]", "[^"+space+"]", "[~", "["+space, "~。", space+"。", "~", "["+space+"]", "§", "("+letter+")", "¶", letter).Replace(r.pattern)
-		out[i] = optionSearch{r.must, regexp.MustCompile("(?s)" + p)}
+		bounded := strings.HasSuffix(strings.TrimSuffix(r.pattern, ")"), `\z`) && !strings.ContainsAny(r.pattern, "*+")
+		out[i] = optionSearch{r.must, regexp.MustCompile("(?s)" + p), bounded}
 	}
 	optionSearches.Store(key, out)
 	return out
@@ -245,11 +252,22 @@ func FirstOption(text, options string, cushion bool) string {
 		return ""
 	}
 	text = pytext.Strip(text)
+	end := text
+	if cut := len(text) - endWindow; cut > 0 {
+		for !utf8.RuneStart(text[cut]) {
+			cut++
+		}
+		end = text[cut:]
+	}
 	for _, s := range compileOptions(options, cushion) {
-		if s.must != "" && !strings.Contains(text, s.must) {
+		in := text
+		if s.atEnd {
+			in = end
+		}
+		if s.must != "" && !strings.Contains(in, s.must) {
 			continue
 		}
-		m := s.re.FindStringSubmatch(text)
+		m := s.re.FindStringSubmatch(in)
 		if m == nil {
 			continue
 		}
