@@ -30,14 +30,20 @@ func (c Config) Preview(ctx context.Context, opts LoadOptions) (s Sample, real b
 	if err != nil {
 		return Sample{}, false, err
 	}
-	r := &renderer{cfg: v, sub: src.subset(subset), tmpl: tmpl, extra: map[string]string{}}
-	r.extra["subset"], r.extra["subset_title"] = r.sub.Name, r.sub.title()
-	mark := Turn{Role: "user", Text: fewShotMark(v.FewShot)}
-	if v.FewShot != nil {
-		if tmpl.chat {
-			r.shots.turns = []Turn{mark}
-		} else {
-			r.shots.text = mark.Text + "\n"
+	sub := src.subset(subset)
+	var r *renderer
+	if f := v.FewShot; f != nil && len(f.IDs) == 0 && (f.ExamplesOf != "" || len(f.Examples) > 0) {
+		// These examples are at hand whether the data are or not.
+		l := &loader{ctx: ctx, cfg: v, src: src, find: &finder{source: src}}
+		if r, err = l.renderer(v, sub); err != nil {
+			return Sample{}, false, err
+		}
+	} else {
+		r = &renderer{cfg: v, sub: sub, tmpl: tmpl, extra: map[string]string{"subset": sub.Name, "subset_title": sub.title()}}
+		if mark := fewShotMark(f); mark != "" && tmpl.chat {
+			r.shots.turns = []Turn{{Role: "user", Text: mark}}
+		} else if mark != "" {
+			r.shots.text = mark + "\n"
 		}
 	}
 	row := map[string]any{}
@@ -52,18 +58,15 @@ func (c Config) Preview(ctx context.Context, opts LoadOptions) (s Sample, real b
 	return s, false, err
 }
 
+// fewShotMark stands for examples that are among the data.
 func fewShotMark(f *FewShot) string {
 	switch {
 	case f == nil:
 		return ""
 	case len(f.IDs) > 0:
 		return fmt.Sprintf("<%d worked examples: rows %s of the %s split>", len(f.IDs), strings.Trim(fmt.Sprint(f.IDs), "[]"), f.SourceSplit())
-	case f.ExamplesOf != "":
-		return "<built-in worked examples: " + f.ExamplesOf + ">"
-	case len(f.TextFiles) > 0:
-		return "<worked examples of " + strings.Join(f.TextFiles, " or ") + ">"
 	}
-	return fmt.Sprintf("<%d worked examples>", len(f.Examples))
+	return "<worked examples of " + strings.Join(f.TextFiles, " or ") + ">"
 }
 
 // columns are the names a compiled template refers to.

@@ -345,7 +345,7 @@ func (c *compiled) question(v view, s shots) (Prompt, error) {
 		return Prompt{}, err
 	}
 	if s.text != "" { // examples that are one text come as a user message
-		turns = appendTurn(turns, Turn{Role: "user", Text: strings.TrimRight(s.text, "\n")})
+		turns = appendTurn(turns, Turn{Role: "user", Text: strings.TrimRight(s.text, "\n") + "\n"})
 	}
 	for _, t := range s.turns {
 		turns = appendTurn(turns, t)

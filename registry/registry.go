@@ -58,33 +58,18 @@ func (r *Registry[T]) Derive(name, of string, fields map[string]any) error {
 
 // resolve builds the entry of a derived name.
 func (r *Registry[T]) resolve(name string, d derivation) (*Entry[T], error) {
-	e, err := r.entries[d.of].clone()
-	if err != nil {
-		return nil, err
-	}
+	e := r.entries[d.of].clone()
 	e.Name = name
 	if len(d.fields) == 0 {
 		return e, nil
 	}
-	raw, err := yaml.Marshal(e.Value)
+	raw, err := yaml.Marshal(d.fields)
 	if err != nil {
 		return nil, fmt.Errorf("derive %s %s: %w", r.kind, name, err)
 	}
-	doc := map[string]any{}
-	if err := yaml.Unmarshal(raw, &doc); err != nil {
-		return nil, fmt.Errorf("derive %s %s: %w", r.kind, name, err)
-	}
-	for k, v := range d.fields {
-		doc[k] = v
-	}
-	if raw, err = yaml.Marshal(doc); err != nil {
-		return nil, fmt.Errorf("derive %s %s: %w", r.kind, name, err)
-	}
-	var fresh T
-	if err := Decode(raw, &fresh); err != nil {
+	if err := Decode(raw, &e.Value); err != nil {
 		return nil, fmt.Errorf("derive %s %s from %s: %w", r.kind, name, d.of, err)
 	}
-	e.Value = fresh
 	return e, nil
 }
 
@@ -186,7 +171,7 @@ func (r *Registry[T]) Get(name string) (*Entry[T], error) {
 	if !ok {
 		return nil, fmt.Errorf("unknown %s %q%s; `ais_bench %ss list` shows all", r.kind, name, DidYouMean(name, r.Names()), r.kind)
 	}
-	return e.clone()
+	return e.clone(), nil
 }
 
 // Select returns the entries that the names and shell globs choose, in the
@@ -233,16 +218,8 @@ func (r *Registry[T]) Select(patterns ...string) ([]*Entry[T], error) {
 	return out, nil
 }
 
-func (e *Entry[T]) clone() (*Entry[T], error) {
-	raw, err := yaml.Marshal(e.Value)
-	if err != nil {
-		return nil, fmt.Errorf("copy configuration %s: %w", e.Name, err)
-	}
-	c := &Entry[T]{Name: e.Name, Origin: e.Origin}
-	if err := Decode(raw, &c.Value); err != nil {
-		return nil, fmt.Errorf("copy configuration %s: %w", e.Name, err)
-	}
-	return c, nil
+func (e *Entry[T]) clone() *Entry[T] {
+	return &Entry[T]{Name: e.Name, Origin: e.Origin, Value: deepCopy(e.Value)}
 }
 
 // Set changes the field at a dotted path (generation_kwargs.temperature) to a

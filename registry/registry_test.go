@@ -115,3 +115,50 @@ func TestUserDirectoryOverridesAndIsStrict(t *testing.T) {
 		t.Errorf("syntax error should be one line: %q", err)
 	}
 }
+
+func TestDerivedEntries(t *testing.T) {
+	r, err := Open[conf]("model", builtin(), "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := r.Derive("short", "vllm_api_general", nil); err != nil {
+		t.Fatal(err)
+	}
+	if err := r.Derive("other", "vllm_api_general", map[string]any{"abbr": "x", "generation_kwargs": map[string]any{"top_k": 3}}); err != nil {
+		t.Fatal(err)
+	}
+	if err := r.Derive("sim_chat", "vllm_api_general", nil); err != nil {
+		t.Fatal(err)
+	}
+	for name, want := range map[string]conf{
+		"short":    {Abbr: "one", Port: 8080},
+		"other":    {Abbr: "x", Port: 8080},
+		"sim_chat": {Abbr: "sim"}, // an entry of its own wins
+	} {
+		e, err := r.Get(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if e.Name != name || e.Value.Abbr != want.Abbr || e.Value.Port != want.Port {
+			t.Errorf("%s: %+v", name, e)
+		}
+		if e.Value.Kwargs != nil {
+			e.Value.Kwargs["temperature"] = 9 // must stay here
+		}
+	}
+	if e, _ := r.Get("vllm_api_general"); e.Value.Kwargs["temperature"] != 0.01 {
+		t.Errorf("a derived entry shares its map: %+v", e.Value)
+	}
+	if got := strings.Join(r.Names(), " "); got != "other short sim_chat vllm_api_general vllm_api_general_chat" {
+		t.Errorf("names: %s", got)
+	}
+	if err := r.Derive("bad", "vllm_api_genral", nil); err == nil || !strings.Contains(err.Error(), "did you mean") {
+		t.Errorf("unknown base: %v", err)
+	}
+	if err := r.Derive("worse", "sim_chat", map[string]any{"abr": 1}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := r.Get("worse"); err == nil || !strings.Contains(err.Error(), `did you mean "abbr"?`) {
+		t.Errorf("unknown field: %v", err)
+	}
+}
