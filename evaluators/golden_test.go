@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
+	"os"
 	"sort"
 	"strings"
 	"testing"
@@ -23,7 +24,7 @@ type goldenFunc func(r goldenRow) any
 // table per family file. A label is matched whole.
 func goldenTables() []map[string]goldenFunc {
 	return []map[string]goldenFunc{
-		goldenGSM8K, goldenChoice, goldenMath, goldenText, goldenCode, goldenStats, goldenJudge, goldenMetrics,
+		goldenGSM8K, goldenChoice, goldenMath, goldenText, goldenCode, goldenStats, goldenJudge, goldenMetrics, ifevalRows(),
 	}
 }
 
@@ -193,9 +194,17 @@ func TestGolden(t *testing.T) {
 			t.Errorf("registered label has no row: %s", label)
 		}
 	}
+	page, err := os.ReadFile("../docs/conformance.md")
+	if err != nil {
+		t.Fatal(err)
+	}
 	var lines []string
 	for fam, c := range byFamily {
-		lines = append(lines, fmt.Sprintf("| %s | %d | %d | %d |", fam, c.rows, c.passed, c.listed))
+		line := fmt.Sprintf("| %s | %d | %d | %d |", fam, c.rows, c.passed, c.listed)
+		lines = append(lines, line)
+		if !strings.Contains(string(page), line) {
+			t.Errorf("docs/conformance.md does not say %q", line)
+		}
 	}
 	sort.Strings(lines)
 	t.Log("\n| family | rows | passed | listed |\n" + strings.Join(lines, "\n"))
