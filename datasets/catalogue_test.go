@@ -2,6 +2,9 @@ package datasets
 
 import (
 	"fmt"
+	"maps"
+	"path"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -278,5 +281,50 @@ func rendersFixture(t *testing.T, c Config, src Source, f fixture) {
 			t.Fatalf("id %s occurs twice", x.ID)
 		}
 		ids[x.ID] = true
+	}
+}
+
+// TestPulledFilesAreFound checks that what a hub entry downloads is what some
+// layout of the source looks for.
+func TestPulledFilesAreFound(t *testing.T) {
+	names, err := SourceNames()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range names {
+		src, err := FindSource(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := src.Validate(); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+		f := &finder{source: src}
+		sub := Subset{Name: "s"}
+		for _, h := range src.Hub {
+			for _, pattern := range h.Files {
+				if strings.HasSuffix(pattern, ".zip") {
+					continue
+				}
+				found := false
+				for _, sub := range append(slices.Clone(src.Subsets), sub) {
+					for _, l := range slices.Concat(slices.Collect(maps.Values(src.Splits))...) {
+						for _, stand := range []string{"00000-of-00001", "test", "dev-1", "2"} {
+							wanted := strings.ReplaceAll(f.expand(l.Path, sub), "*", stand)
+							got := pattern
+							if _, tail, ok := strings.Cut(pattern, "**/"); ok {
+								got, wanted = tail, path.Base(wanted)
+							}
+							if ok, _ := path.Match(got, wanted); ok {
+								found = true
+							}
+						}
+					}
+				}
+				if !found {
+					t.Errorf("source %s: no layout looks for %s, which pull fetches from %s", name, pattern, h.ID)
+				}
+			}
+		}
 	}
 }

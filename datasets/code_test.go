@@ -40,7 +40,7 @@ func TestPickledTestCases(t *testing.T) {
 	text := `[{"input": "1 2", "output": "3", "testtype": "stdin"}]`
 	want := []any{map[string]any{"input": "1 2", "output": "3", "testtype": "stdin"}}
 	for name, packed := range map[string]string{"json": text, "short": pickled(text, true), "long": pickled(text, false)} {
-		got, err := testCases(packed)
+		got, err := Packed(packed).Unpack()
 		if err != nil || !reflect.DeepEqual(got, want) {
 			t.Errorf("%s: %v, %v", name, got, err)
 		}
@@ -55,7 +55,7 @@ func TestPickledTestCases(t *testing.T) {
 		"empty":           {pack("\x80\x04."), "holds no string"},
 		"no JSON inside":  {pickled("hello", true), "not JSON"},
 	} {
-		if _, err := testCases(c[0]); err == nil || !strings.Contains(err.Error(), c[1]) {
+		if _, err := Packed(c[0]).Unpack(); err == nil || !strings.Contains(err.Error(), c[1]) {
 			t.Errorf("%s: error %v, want %q", name, err, c[1])
 		}
 	}
@@ -77,8 +77,10 @@ func TestLiveCodeBenchWindows(t *testing.T) {
 			t.Errorf("%s: %d rows, want %d", name, len(s.Samples), want)
 		}
 		f := s.Samples[0].Fields
-		if cases, ok := f["private_test_cases"].([]any); !ok || len(cases) != 1 || f["func_name"] != "add" {
-			t.Errorf("%s: fields %v", name, f)
+		packed, ok := f["private_test_cases"].(Packed)
+		cases, err := packed.Unpack()
+		if list, isList := cases.([]any); !ok || err != nil || !isList || len(list) != 1 || f["func_name"] != "add" {
+			t.Errorf("%s: fields %v, %v", name, f, err)
 		}
 	}
 	s := load(t, config(t, "livecodebench_gen"), LoadOptions{Path: dir})

@@ -132,9 +132,22 @@ func (c Config) AbbrOf(subset string) string {
 	case subset == "":
 		return c.Abbr
 	case c.SubsetAbbr != "":
-		return strings.ReplaceAll(c.SubsetAbbr, "{subset}", subset)
+		return fileName(strings.ReplaceAll(c.SubsetAbbr, "{subset}", subset))
 	}
-	return c.Abbr + "-" + subset
+	return fileName(c.Abbr + "-" + subset)
+}
+
+// badInFileNames are characters a name of a file may not have on some system.
+const badInFileNames = `/\:*?"<>| `
+
+// fileName replaces what a file's name may not have.
+func fileName(s string) string {
+	return strings.Map(func(r rune) rune {
+		if strings.ContainsRune(badInFileNames, r) || r < ' ' {
+			return '_'
+		}
+		return r
+	}, s)
 }
 
 // Repeats is how often each question is asked, at least once.
@@ -182,7 +195,7 @@ func (c Config) Validate() error {
 	if c.Abbr == "" {
 		return errors.New("data set without abbr; give it a short unique name")
 	}
-	if strings.ContainsAny(c.Abbr, `/\:*?"<>| `) {
+	if strings.ContainsAny(c.Abbr, badInFileNames) {
 		return bad("abbr names files; it may not contain blanks or any of /\\:*?\"<>|")
 	}
 	if m := c.Asking(); m != ModeGen && m != ModePPL {

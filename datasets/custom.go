@@ -184,12 +184,7 @@ func letterColumns(row map[string]any) []string {
 func customAbbr(name string) string {
 	name = strings.TrimSuffix(name, ".gz")
 	name = strings.TrimSuffix(name, filepath.Ext(name))
-	return strings.Map(func(r rune) rune {
-		if strings.ContainsRune(`/\:*?"<>| `, r) {
-			return '_'
-		}
-		return r
-	}, name)
+	return fileName(name)
 }
 
 var customShapes = map[string]shape{"custom_qa": shapeCustomQA, "custom_mcq": shapeCustomMCQ}

@@ -77,8 +77,9 @@ type loader struct {
 	dropped map[string]int
 	rng     *pyrandom.Rand // of choice_order, shared by the rows of a sub-set
 	rngNext int
-	ownText bool // generated rows stand in the program's own filler
-	guessed bool // lengths of generated rows are estimates
+	windows []Window // of the split that is being asked
+	ownText bool     // generated rows stand in the program's own filler
+	guessed bool     // lengths of generated rows are estimates
 	set     *Set
 }
 
@@ -176,6 +177,7 @@ func (l *loader) subset(name string) error {
 	}
 	enough := l.opts.NumPrompts
 	var rows []item
+	l.windows = cfg.Where
 	err = l.rows(cfg.split(), sub, func(it item) error {
 		for _, w := range cfg.Where {
 			if !w.holds(it.fields) {
@@ -201,6 +203,7 @@ func (l *loader) subset(name string) error {
 	if len(rows) == 0 && name != "" {
 		return fmt.Errorf("data set %s: sub-set %s has no rows in the %s split", l.cfg.Abbr, name, cfg.split())
 	}
+	l.windows = nil // few-shot rows come from anywhere
 	r, err := l.renderer(cfg, sub)
 	if err != nil {
 		return err
@@ -266,6 +269,11 @@ func (l *loader) read(f *found, sub Subset, yield func(item) error) error {
 				row[column] = lines[n]
 			}
 			n++
+			if l.outside(row) {
+				raw++
+				index++
+				return nil
+			}
 			items, err := l.shape(row, position{index: raw, subset: sub, where: where, cfg: l.cfg})
 			raw++
 			if err != nil {
@@ -291,6 +299,17 @@ func (l *loader) read(f *found, sub Subset, yield func(item) error) error {
 		}
 	}
 	return nil
+}
+
+// outside reports whether a window leaves the row out before any work is spent on
+// it; columns a shape adds are looked at later.
+func (l *loader) outside(row map[string]any) bool {
+	for _, w := range l.windows {
+		if _, has := row[w.Column]; has && !w.holds(row) {
+			return true
+		}
+	}
+	return false
 }
 
 // beside reads the files whose lines belong to the rows of path.
@@ -334,6 +353,9 @@ func (l *loader) fillBuckets(split string) error {
 		nameOf[s.Name], nameOf[s.path()] = s.Name, s.Name
 	}
 	buckets := map[string][]item{}
+	windows := l.windows
+	l.windows = nil // rows are numbered within their sub-set, so all of them are read
+	defer func() { l.windows = windows }()
 	err := l.read(f, Subset{}, func(it item) error {
 		value := textOf(it.fields[l.src.SubsetColumn])
 		name, ok := nameOf[value]

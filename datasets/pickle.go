@@ -15,10 +15,14 @@ import (
 // the memory.
 const maxTestCases = 1 << 30
 
-// testCases decodes a list of test cases: JSON, or JSON in a pickled string,
-// deflated and in base64.
-func testCases(text string) (any, error) {
-	text = strings.TrimSpace(text)
+// Packed is a column that is unpacked when it is needed: JSON, or JSON in a
+// pickled string, deflated and in base64.
+type Packed string
+
+// Unpack decodes the column. The pickle is read by a reader that knows nothing
+// but strings.
+func (p Packed) Unpack() (any, error) {
+	text := strings.TrimSpace(string(p))
 	if strings.HasPrefix(text, "[") {
 		v, err := decodeJSON([]byte(text))
 		if err != nil {

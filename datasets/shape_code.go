@@ -60,23 +60,22 @@ func shapeMBPPTest(row map[string]any, at position) ([]item, error) {
 	return shapeMBPP(row, at)
 }
 
-// shapeLiveCodeBench unpacks the test cases. public_test_cases is JSON;
-// private_test_cases is JSON or base64(zlib(pickle(JSON))). Both become lists of
-// {input, output, testtype}; func_name comes out of metadata.
+// shapeLiveCodeBench unpacks the public test cases into a list of {input, output,
+// testtype} and takes func_name out of metadata. The private cases stay Packed:
+// all releases together unpack to more than most machines' memory.
 func shapeLiveCodeBench(row map[string]any, _ position) ([]item, error) {
 	if err := need(row, "question_content", "public_test_cases"); err != nil {
 		return nil, err
 	}
-	for _, column := range []string{"public_test_cases", "private_test_cases"} {
-		text, ok := row[column].(string)
-		if !ok {
-			continue
-		}
-		cases, err := testCases(text)
+	if text, ok := row["public_test_cases"].(string); ok {
+		cases, err := Packed(text).Unpack()
 		if err != nil {
-			return nil, fmt.Errorf("%s: %w", column, err)
+			return nil, fmt.Errorf("public_test_cases: %w", err)
 		}
-		row[column] = cases
+		row["public_test_cases"] = cases
+	}
+	if text, ok := row["private_test_cases"].(string); ok {
+		row["private_test_cases"] = Packed(text)
 	}
 	row["func_name"] = ""
 	if meta, ok := row["metadata"].(string); ok && meta != "" {

@@ -196,6 +196,14 @@ func liveCodeProblem(it Item) (code.LiveCodeBenchProblem, error) {
 		if v == nil {
 			continue
 		}
+		// Private cases unpack to many times their size, so a reader may leave
+		// that to the moment they are needed.
+		if packed, ok := v.(interface{ Unpack() (any, error) }); ok {
+			var err error
+			if v, err = packed.Unpack(); err != nil {
+				return p, fmt.Errorf("column %s: %w", col, err)
+			}
+		}
 		if s, ok := v.(string); ok {
 			var decoded any
 			if err := json.Unmarshal([]byte(s), &decoded); err != nil {
