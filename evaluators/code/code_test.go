@@ -81,6 +81,7 @@ func TestFitBody(t *testing.T) {
 }
 
 func TestHumanEvalVerdicts(t *testing.T) {
+	t.Parallel()
 	b := box(t)
 	p := HumanEvalProblem{Prompt: "from typing import List\n\ndef double(x: List[int]) -> List[int]:\n    \"\"\" Double all. \"\"\"\n", Test: "def check(candidate):\n    assert candidate([1,2]) == [2,4]\n    assert candidate([]) == []\n", EntryPoint: "double", Timeout: 2 * time.Second}
 	for _, c := range []struct {
@@ -112,6 +113,7 @@ func TestHumanEvalVerdicts(t *testing.T) {
 }
 
 func TestMBPP(t *testing.T) {
+	t.Parallel()
 	b := box(t)
 	p := MBPPProblem{Tests: []string{"assert set(common((1,2),(2,3))) == set((2,))", "assert common((1,),(2,)) == ()"}}
 	for _, c := range []struct {
@@ -135,6 +137,7 @@ func TestMBPP(t *testing.T) {
 }
 
 func TestLiveCodeBench(t *testing.T) {
+	t.Parallel()
 	b := box(t)
 	stdin := LiveCodeBenchProblem{Cases: []Case{{"2\n1 2\n", "3\n"}, {"3\n1 2 3\n", "6"}}, Timeout: 3 * time.Second}
 	call := LiveCodeBenchProblem{Cases: []Case{{"[1, 2]\n3", "[3, 6]"}}, FuncName: "scale", Timeout: 3 * time.Second}
@@ -196,6 +199,7 @@ func TestSameOutput(t *testing.T) {
 }
 
 func TestHumanEvalX(t *testing.T) {
+	t.Parallel()
 	b := box(t)
 	problems := map[string]HumanEvalXProblem{
 		"cpp":    {Prompt: "/*\nDouble it.\n*/\n#include<stdio.h>\n#include<vector>\nusing namespace std;\nint twice(int x){\n", Declaration: "#include<stdio.h>\n#include<vector>\nusing namespace std;\nint twice(int x){\n", Test: "#undef NDEBUG\n#include<assert.h>\nint main(){\n    assert (twice(2) == 4);\n}\n"},
@@ -243,6 +247,7 @@ func TestHumanEvalX(t *testing.T) {
 
 // TestHumanEvalCanonical runs the 164 canonical solutions and 164 broken ones.
 func TestHumanEvalCanonical(t *testing.T) {
+	t.Parallel()
 	dir := os.Getenv("AIS_BENCH_CONFORMANCE")
 	if dir == "" {
 		dir = filepath.Join("..", "..", "..", "shared", "conformance")
