@@ -235,6 +235,7 @@ func (c *comparer) expressions(g, p *node) (bool, string) {
 
 func (c *comparer) values(g, p *node) (bool, string) {
 	g, p = resolveDegrees(g), resolveDegrees(p)
+	g, p = electrical(g, p), electrical(p, g)
 	if eq, decided := exactEqual(g, p, &c.work); decided {
 		if eq {
 			return true, "equal exactly"
@@ -262,6 +263,24 @@ func (c *comparer) values(g, p *node) (bool, string) {
 		return true, "same expression"
 	}
 	return false, "different expressions"
+}
+
+// electrical reads j as the imaginary unit where the other side writes i.
+func electrical(n, other *node) *node {
+	uses := func(n *node, name string) bool {
+		return n.has(func(n *node) bool { return n.kind == kSym && n.name == name })
+	}
+	if !uses(n, "j") || uses(n, "i") || !uses(other, "i") || uses(other, "j") {
+		return n
+	}
+	var replace func(n *node) *node
+	replace = func(n *node) *node {
+		if n.kind == kSym && n.name == "j" {
+			return sym("i")
+		}
+		return n.mapArgs(replace)
+	}
+	return replace(n)
 }
 
 // resolveDegrees turns degrees inside an expression into radians.

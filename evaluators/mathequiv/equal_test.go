@@ -18,7 +18,7 @@ var equalCases = []struct {
 	{"1.5\\times 10^{-3}", "0.0015", true}, {"6.02 \\times 10^{23}", "602000000000000000000000", true}, {"2^{1000}", "2^{1000}+1", false}, {"2^{10}", "1024", true}, {"5!", "120", true}, {`\binom{5}{2}`, "10", true},
 	// surds, constants
 	{`2\sqrt{3}`, `\sqrt{12}`, true}, {`\frac{\sqrt{2}}{2}`, `\frac{1}{\sqrt2}`, true}, {`\sqrt{2}+\sqrt{3}`, `\sqrt{5+2\sqrt{6}}`, true}, {`\sqrt[3]{54}`, `3\sqrt[3]{2}`, true}, {`\sqrt{2}`, "1.41421356", false}, {`\sqrt{6}`, `\sqrt2\sqrt3`, true}, {`2^{1/2}`, `\sqrt{2}`, true},
-	{`\sqrt[3]{-8}`, "-2", true}, {"2+3i", "3i+2", true}, {"i^2", "-1", true}, {`\frac{1}{i}`, "-i", true}, {`e^{i\pi}`, "-1", true}, {`7\pi`, `7 \pi`, true}, {`\frac{\pi}{2}`, `\pi/2`, true}, {`\ln 4`, `2\ln 2`, true}, {`\log_2 8`, "3", true}, {`\sin 30^\circ`, "1/2", true}, {`\cos\frac{\pi}{3}`, "0.5", true},
+	{`\sqrt[3]{-8}`, "-2", true}, {"2+3i", "3i+2", true}, {"i^2", "-1", true}, {"2i", "2j", true}, {"2i+j", "2j+j", false}, {`\frac{1}{i}`, "-i", true}, {`e^{i\pi}`, "-1", true}, {`7\pi`, `7 \pi`, true}, {`\frac{\pi}{2}`, `\pi/2`, true}, {`\ln 4`, `2\ln 2`, true}, {`\log_2 8`, "3", true}, {`\sin 30^\circ`, "1/2", true}, {`\cos\frac{\pi}{3}`, "0.5", true},
 	{`\arctan 1`, `\frac{\pi}{4}`, true}, {`\frac{\sqrt5-1}{4}`, `\cos 72^\circ`, true}, {`\sqrt{3} + \sqrt{7}`, `\sqrt{3}+\sqrt{8}`, false}, {`\frac{1+\sqrt{5}}{2}`, `\frac{2}{\sqrt5-1}`, true}, {`4^{1/4}`, `\sqrt2`, true},
 	// polynomials and rational functions
 	{"(x+1)^2", "x^2+2x+1", true}, {"4a-2", "2(2a-1)", true}, {"4t", "4x", false}, {`\frac{x^2-1}{x-1}`, "x+1", true}, {`\frac{1}{x}+\frac1y`, `\frac{x+y}{xy}`, true}, {"ab", `a\!b`, true}, {"xy", "yx", true}, {"x^2y", "yx^{2}", true}, {"(x+1)(x-1)", "x^2-1", true}, {"(x+1)^{10}", "x^{10}+1", false},
