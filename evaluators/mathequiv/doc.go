@@ -12,7 +12,7 @@
 //     roots, pi, e, i and function values are generators with their relations
 //     (so sqrt(12) is 2 sqrt(3) and 1/sqrt(2) is sqrt(2)/2 without rounding);
 //  5. what that form cannot hold, by an identity test: both sides are evaluated
-//     with 256-bit floats at several fixed pseudo-random points.
+//     with 320-bit floats at several fixed pseudo-random points.
 //
 // Units, currency signs, degrees, percent signs, thousands separators, mixed
 // numbers and "x=" in front of a value are understood rather than deleted. What
