@@ -1,0 +1,354 @@
+package summarizers
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"iter"
+	"os"
+	"path/filepath"
+	"time"
+
+	"ais_bench/evaluators"
+	"ais_bench/outputs"
+	"ais_bench/summarizers/strict"
+)
+
+// ReportOptions say what Report makes of a run folder.
+type ReportOptions struct {
+	Title string // "" = the models and data sets
+	Tool  string // program and version, shown in reports
+	Lang  string // en or zh
+
+	Accuracy    bool // tables of results/
+	Performance bool // tables of the records
+	Metrics     strict.Options
+
+	Excel, HTML bool
+	Notes       []string // warnings that must not be missed
+	Verdict     *outputs.Verdict
+}
+
+// Summary is what Report found, for printing.
+type Summary struct {
+	Accuracy    []evaluators.Result
+	Performance []PairPerformance
+	Tables      []outputs.Table // in the order of the reports
+	Files       []string        // written, relative to the run folder
+}
+
+// PairPerformance is the performance of one model on one data set.
+type PairPerformance struct {
+	outputs.Pair
+	Result *strict.Result
+}
+
+// Report computes a run's tables from what is on disk and writes
+// performances/*.json, summary/ and the reports. It works on any run folder,
+// finished or not.
+func Report(run *outputs.Run, o ReportOptions) (*Summary, error) {
+	pairs, err := run.Pairs()
+	if err != nil {
+		return nil, err
+	}
+	if len(pairs) == 0 {
+		return nil, fmt.Errorf("%s holds neither records nor answers: nothing to report", run.Dir())
+	}
+	s := &Summary{}
+	if o.Accuracy {
+		if s.Accuracy, err = readResults(run, pairs); err != nil {
+			return nil, err
+		}
+	}
+	if o.Performance {
+		if err := s.measure(run, pairs, o.Metrics); err != nil {
+			return nil, err
+		}
+	}
+	s.tables(o)
+	if len(s.Tables) == 0 {
+		return s, nil
+	}
+	files, err := outputs.WriteSummary(run, s.Tables...)
+	if err != nil {
+		return nil, err
+	}
+	s.Files = append(s.Files, files.Text, files.CSV, files.Markdown)
+	return s, s.reports(run, pairs, o)
+}
+
+// readResults reads the scores of every pair that was scored.
+func readResults(run *outputs.Run, pairs []outputs.Pair) ([]evaluators.Result, error) {
+	var out []evaluators.Result
+	for _, p := range pairs {
+		var r evaluators.Result
+		err := outputs.ReadJSON(run.ResultsPath(p.Model, p.Dataset), &r)
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, r)
+	}
+	return out, nil
+}
+
+// measure computes the strict metrics of every pair that has records.
+func (s *Summary) measure(run *outputs.Run, pairs []outputs.Pair, o strict.Options) error {
+	for _, p := range pairs {
+		if run.RecordsPath(p.Model, p.Dataset) == "" {
+			continue
+		}
+		acc := strict.New(o)
+		for rec, err := range run.Records(p.Model, p.Dataset) {
+			var damage *outputs.DamageError
+			if errors.As(err, &damage) {
+				continue
+			}
+			if err != nil {
+				return err
+			}
+			acc.Add(rec)
+		}
+		r := acc.Result()
+		if err := run.WritePerformance(p.Model, p.Dataset, r); err != nil {
+			return err
+		}
+		s.Performance = append(s.Performance, PairPerformance{p, r})
+	}
+	return nil
+}
+
+func (s *Summary) tables(o ReportOptions) {
+	if len(s.Accuracy) > 0 {
+		s.Tables = append(s.Tables, AccuracyTable(s.Accuracy), OutcomeTable(s.Accuracy))
+	}
+	for _, p := range s.Performance {
+		s.Tables = append(s.Tables, p.tables(o)...)
+	}
+}
+
+func (p PairPerformance) tables(o ReportOptions) []outputs.Table {
+	tables := p.Result.Tables(o.Metrics.Percentiles)
+	for i := range tables {
+		tables[i].Title += ": " + p.Model + " on " + p.Dataset
+	}
+	return tables
+}
+
+// reports writes the spreadsheet and the page.
+func (s *Summary) reports(run *outputs.Run, pairs []outputs.Pair, o ReportOptions) error {
+	if !o.Excel && !o.HTML {
+		return nil
+	}
+	d := s.data(run, pairs, o)
+	if o.Excel {
+		if err := run.WriteExcel(d); err != nil {
+			return err
+		}
+		s.Files = append(s.Files, filepath.Base(run.ExcelPath()))
+	}
+	if o.HTML {
+		if err := run.WriteHTML(d); err != nil {
+			return err
+		}
+		s.Files = append(s.Files, filepath.Base(run.HTMLPath()))
+	}
+	return nil
+}
+
+// data is the content of the reports.
+func (s *Summary) data(run *outputs.Run, pairs []outputs.Pair, o ReportOptions) *outputs.ReportData {
+	d := &outputs.ReportData{Title: o.Title, RunName: filepath.Base(run.Dir()), Generated: time.Now(), Tool: o.Tool, Lang: o.Lang,
+		Verdict: o.Verdict, Notes: o.Notes, Help: strict.Definitions()}
+	if d.Title == "" {
+		d.Title = titleOf(pairs)
+	}
+	if m, err := run.ReadManifest(); err == nil {
+		d.Checklist = m.Checklist
+		d.Notes = append(d.Notes, m.Warnings...)
+		d.Config = configEntries(m)
+	}
+	s.headlines(d)
+	if len(s.Accuracy) > 0 {
+		d.Sections = append(d.Sections, outputs.Section{ID: "accuracy", Title: "Accuracy", Sheet: "Accuracy",
+			Tables: []outputs.Table{AccuracyTable(s.Accuracy), OutcomeTable(s.Accuracy)}})
+	}
+	for i, p := range s.Performance {
+		sec := outputs.Section{ID: fmt.Sprintf("performance-%d", i+1), Title: "Performance of " + p.Model + " on " + p.Dataset, Sheet: "Performance"}
+		sec.Tables = append(sec.Tables, p.tables(o)...)
+		for _, t := range []outputs.Table{p.Result.LengthTable(), p.Result.PositionTable()} {
+			if len(t.Rows) > 0 {
+				t.Title += ": " + p.Model + " on " + p.Dataset
+				sec.Tables = append(sec.Tables, t)
+			}
+		}
+		sec.Charts = Charts(fmt.Sprintf("p%d", i+1), p.Result)
+		d.Sections = append(d.Sections, sec)
+	}
+	if len(s.Performance) > 0 {
+		d.Records = func() iter.Seq2[*outputs.Record, error] { return allRecords(run, pairs) }
+		if path := run.RecordsPath(s.Performance[0].Model, s.Performance[0].Dataset); path != "" {
+			if rel, err := filepath.Rel(run.Dir(), path); err == nil {
+				d.RecordsPath = rel
+			}
+		}
+	}
+	if len(s.Accuracy) > 0 {
+		d.Samples = samples(run, pairs)
+	}
+	return d
+}
+
+func titleOf(pairs []outputs.Pair) string {
+	title := pairs[0].Model + " on " + pairs[0].Dataset
+	if n := len(pairs) - 1; n > 0 {
+		title += fmt.Sprintf(" and %d more", n)
+	}
+	return title
+}
+
+// headlines are the few numbers a stakeholder reads first.
+func (s *Summary) headlines(d *outputs.ReportData) {
+	for _, r := range s.Accuracy {
+		note := fmt.Sprintf("n %d", r.Overall.N)
+		if ci := interval(r.Overall); ci != "" {
+			note = "95 % CI " + ci + " %, " + note
+		}
+		d.Headlines = append(d.Headlines, outputs.Headline{Name: r.Metric + ", " + r.Dataset, Value: r.Overall.Accuracy, Kind: outputs.KindPercent, Unit: "%", Note: note})
+	}
+	for _, p := range s.Performance {
+		r := p.Result
+		on := ", " + p.Dataset
+		if p99 := r.TTFT.Percentile(99); p99 != nil {
+			d.Headlines = append(d.Headlines, outputs.Headline{Name: "TTFT P99" + on, Value: p99, Unit: "ms", Kind: outputs.KindFloat, Format: "%.1f", Note: fmt.Sprintf("of %d requests", r.TTFT.N)})
+		}
+		if p99 := r.TPOT.Percentile(99); p99 != nil {
+			d.Headlines = append(d.Headlines, outputs.Headline{Name: "TPOT P99" + on, Value: p99, Unit: "ms", Kind: outputs.KindFloat, Format: "%.2f", Note: fmt.Sprintf("of %d requests", r.TPOT.N)})
+		}
+		if r.OutputThroughput != nil {
+			d.Headlines = append(d.Headlines, outputs.Headline{Name: "Output Token Throughput" + on, Value: r.OutputThroughput, Unit: "token/s", Kind: outputs.KindFloat, Format: "%.1f",
+				Note: fmt.Sprintf("%d requests, %d output tokens", r.Completed, r.TotalOutput)})
+		}
+		if r.Success != nil {
+			h := outputs.Headline{Name: "Success rate" + on, Value: r.Success, Unit: "%", Kind: outputs.KindPercent, Note: fmt.Sprintf("%d of %d requests failed", r.Failed, r.Requests)}
+			if r.Failed > 0 {
+				h.Mark = outputs.MarkBad
+			}
+			d.Headlines = append(d.Headlines, h)
+		}
+	}
+}
+
+func allRecords(run *outputs.Run, pairs []outputs.Pair) iter.Seq2[*outputs.Record, error] {
+	return func(yield func(*outputs.Record, error) bool) {
+		for _, p := range pairs {
+			if run.RecordsPath(p.Model, p.Dataset) == "" {
+				continue
+			}
+			for rec, err := range run.Records(p.Model, p.Dataset) {
+				if !yield(rec, err) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// samples are the scored answers of all pairs.
+func samples(run *outputs.Run, pairs []outputs.Pair) iter.Seq2[*outputs.Sample, error] {
+	return func(yield func(*outputs.Sample, error) bool) {
+		for _, p := range pairs {
+			path := run.PredictionsPath(p.Model, p.Dataset)
+			if _, err := os.Stat(path); err != nil {
+				continue
+			}
+			for pr, err := range outputs.ReadPredictions(path) {
+				if err != nil {
+					yield(nil, err)
+					return
+				}
+				if pr.Outcome == "" {
+					continue
+				}
+				smp := &outputs.Sample{Model: p.Model, Dataset: p.Dataset, ID: pr.SampleID, Subset: pr.Subset, Repeat: pr.Repeat, Prompt: pr.PromptText(),
+					Reasoning: pr.Reasoning, Answer: pr.Prediction, Gold: goldText(pr.Gold), Outcome: pr.Outcome, Score: pr.Score, Detail: pr.Detail,
+					Finish: pr.FinishReason, Tokens: pr.OutputTokens}
+				if pr.Extracted != nil {
+					smp.Extracted = *pr.Extracted
+				}
+				if !yield(smp, nil) {
+					return
+				}
+			}
+		}
+	}
+}
+
+func goldText(v any) string {
+	switch g := v.(type) {
+	case nil:
+		return ""
+	case string:
+		return g
+	case []any:
+		text := ""
+		for i, x := range g {
+			if i > 0 {
+				text += " | "
+			}
+			text += fmt.Sprint(x)
+		}
+		return text
+	}
+	return fmt.Sprint(v)
+}
+
+// configEntries flatten what ran for the Config sheet.
+func configEntries(m *outputs.Manifest) []outputs.ConfigEntry {
+	var out []outputs.ConfigEntry
+	put := func(group, key string, v any) { out = append(out, outputs.ConfigEntry{Group: group, Key: key, Value: fmt.Sprint(v)}) }
+	put("tool", "version", m.Tool.Version)
+	put("tool", "commit", m.Tool.Commit)
+	for i, a := range m.Command.Args {
+		put("command", fmt.Sprintf("argument %d", i), a)
+	}
+	for _, c := range m.Configs {
+		put("configuration", c.Kind+" "+c.Name, c.Source+", sha256 "+c.SHA256)
+	}
+	for _, f := range m.Data {
+		put("data", f.Dataset, f.Path+", sha256 "+f.SHA256)
+	}
+	for _, group := range []struct {
+		name string
+		m    map[string]any
+	}{{"seed", m.Seeds}, {"sampling", m.Sampling}, {"workload", m.Workload}} {
+		for _, k := range sortedNames(group.m) {
+			put(group.name, k, compact(group.m[k]))
+		}
+	}
+	put("host", "cpu", deref(m.Host.CPUModel))
+	put("host", "cpus", m.Host.CPUs)
+	put("host", "os", m.Host.OS+" "+deref(m.Host.Kernel))
+	if m.Clock != nil {
+		put("clock", "stamp source", m.Clock.StampSource)
+		put("clock", "zero", m.Clock.ZeroWall)
+	}
+	return out
+}
+
+func deref(s *string) string {
+	if s == nil {
+		return "unknown"
+	}
+	return *s
+}
+
+func compact(v any) string {
+	b, err := outputs.MarshalJSON(v)
+	if err != nil {
+		return fmt.Sprint(v)
+	}
+	return string(b)
+}
