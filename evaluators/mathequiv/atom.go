@@ -82,7 +82,7 @@ func (p *parser) numberAtom(t token) (*node, error) {
 	n.name = t.text
 	n.integer = !strings.ContainsAny(t.text, ".e")
 	// 0.1\overline{6}: a repeating decimal.
-	if dot := strings.IndexByte(t.text, '.'); dot >= 0 && p.peek().command("overline") {
+	if dot := strings.IndexByte(t.text, '.'); dot >= 0 && (p.peek().command("overline") || p.peek().command("dot")) {
 		if g := p.peekAt(1); g.symbol("{") && p.peekAt(2).kind == tokNumber && p.peekAt(3).symbol("}") {
 			digits := p.peekAt(2).text
 			if rep, ok := new(big.Int).SetString(digits, 10); ok && len(digits) < 50 {

@@ -39,6 +39,8 @@ var equalCases = []struct {
 	{`\text{(B)}`, "B", true}, {"(A)", "A", true}, {"B", `\text{B}`, true}, {"B", "(B) 5", true}, {"B", "C", false}, {"B", `\textbf{(B)}\ 12`, true}, {`\text{Yes}`, "yes", true}, {`\text{Evelyn}`, "Evelyn", true}, {"even", "odd", false}, {"even", "not even", false}, {`\text{no solution}`, "No solution.", true}, {`4:30\text{ p.m.}`, "4:30 PM", true}, {`4:30\text{ p.m.}`, "4:30", true}, {`4:30\text{ p.m.}`, "16:30", true}, {`4:30\text{ p.m.}`, `4:30 \text{ a.m.}`, false}, {"3:4", "6:8", true}, {"3:4", "4:3", false}, {"3:4", `\frac34`, true}, {"1011_2", "1011", true}, {"1011_2", "1011_{2}", true}, {"101_2", "5", true}, {"11_3", "100_2", true}, {`x \text{ is even}`, "x", false}, {"3 \\pmod 5", "3", true},
 	// step functions, factorials and function values
 	{`\lceil n / 2\rceil+1`, "2", false}, {`\lfloor\log_2 n\rfloor+1`, "1", false}, {`\lfloor n/2\rfloor+\lceil n/2\rceil`, "n", true}, {"n!", `n\cdot(n-1)!`, true}, {`\binom{n}{2}`, `\frac{n(n-1)}{2}`, true}, {"I(0)", "0", false}, {"f(0)=3", "3", true},
+	// words and conditions
+	{"25", "twenty-five", true}, {"25", `\text{twenty five}`, true}, {"10", "10 percent", true}, {"0.1", `10 \text{ percent}`, true}, {`\frac{\pi}{6}+2k\pi`, `\frac{\pi}{6}+2k\pi, k\in\mathbb{Z}`, true}, {`(-\infty,2)\cup(2,\infty)`, `x \ne 2`, true}, {`\mathbb{R}\setminus\{2\}`, `x \neq 2`, true}, {`0.\dot{3}`, `\frac13`, true}, {`1.5 \text{ hours}`, `90 \text{ minutes}`, true}, {`5 \text{ cm}`, "5厘米", true},
 	// punctuation inside numbers is never text
 	{"18", "1.8", false}, {"12", "1,2", false}, {"13", "1,3", false}, {"5", "5am", false},
 	// nothing like it

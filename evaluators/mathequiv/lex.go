@@ -216,7 +216,7 @@ func (l *lexer) number(space bool) {
 			l.pos++
 			continue
 		}
-		if c == '.' && !dot && (l.pos+1 == len(s) || strings.HasPrefix(s[l.pos+1:], `\overline`)) {
+		if c == '.' && !dot && (l.pos+1 == len(s) || strings.HasPrefix(s[l.pos+1:], `\overline`) || strings.HasPrefix(s[l.pos+1:], `\dot{`)) {
 			if l.pos+1 < len(s) {
 				dot = true
 				b.WriteByte('.')
@@ -301,6 +301,8 @@ func (l *lexer) letters(space bool) {
 		l.emit(tokLetter, w, space)
 	case lower == "and" || lower == "or":
 		l.emit(tokSep, ",", space)
+	case lower == "percent":
+		l.emit(tokSymbol, "%", space)
 	case lower == "pi":
 		l.emit(tokCommand, "pi", space)
 	case lower == "inf" || lower == "infty" || lower == "infinity" || lower == "oo":
@@ -313,7 +315,7 @@ func (l *lexer) letters(space bool) {
 		l.emit(tokCommand, "frac", space)
 	case isWord(w) || numberWords[lower] != "":
 		if n := numberWords[lower]; n != "" {
-			l.emit(tokNumber, n, space)
+			l.emit(tokNumber, l.compoundNumber(n), space)
 		} else {
 			l.emit(tokWords, w, space)
 		}
@@ -322,6 +324,23 @@ func (l *lexer) letters(space bool) {
 			l.emit(tokLetter, w[i:i+1], space && i == 0)
 		}
 	}
+}
+
+// compoundNumber adds the unit that follows a ten: twenty-five is 25.
+func (l *lexer) compoundNumber(tens string) string {
+	if len(tens) != 2 || tens[1] != '0' || tens == "10" || l.pos+1 >= len(l.src) || l.src[l.pos] != '-' && l.src[l.pos] != ' ' {
+		return tens
+	}
+	end := l.pos + 1
+	for end < len(l.src) && isLetter(l.src[end]) {
+		end++
+	}
+	unit := numberWords[strings.ToLower(l.src[l.pos+1:end])]
+	if len(unit) != 1 || unit == "0" {
+		return tens
+	}
+	l.pos = end
+	return tens[:1] + unit
 }
 
 // isWord guesses whether a run of letters is a word rather than a product of
@@ -452,11 +471,11 @@ func (l *lexer) words(content string, space bool) {
 		l.emit(tokSep, ",", space)
 	case lower == "i" || lower == "e":
 		l.emit(tokLetter, trimmed, space)
+	case lower == "percent" || lower == "%":
+		l.emit(tokSymbol, "%", space)
 	case bareFunctions[lower]:
 		l.emit(tokCommand, lower, space)
-	case numberWords[lower] != "":
-		l.emit(tokNumber, numberWords[lower], space)
-	case isPlainMath(trimmed):
+	case isPlainMath(trimmed) || isNumberWords(lower):
 		sub := lexer{src: trimmed, mergeThousands: l.mergeThousands}
 		if sub.run() {
 			l.sawThousands = l.sawThousands || sub.sawThousands
@@ -467,6 +486,17 @@ func (l *lexer) words(content string, space bool) {
 	default:
 		l.emit(tokWords, trimmed, space)
 	}
+}
+
+// isNumberWords reports whether text is one number in words.
+func isNumberWords(s string) bool {
+	words := strings.FieldsFunc(s, func(r rune) bool { return r == ' ' || r == '-' })
+	for _, w := range words {
+		if numberWords[w] == "" {
+			return false
+		}
+	}
+	return len(words) == 1 || len(words) == 2
 }
 
 // isPlainMath reports whether text inside \text{…} is digits and operators.

@@ -244,6 +244,12 @@ func intervals(n *node) ([]interval, bool) {
 			out = append(out, interval{a, a, false, false})
 		}
 		return out, len(out) > 0
+	case kMinus: // all numbers but one
+		hole := n.args[1]
+		if hole.kind == kSet && len(hole.args) == 1 && !isCollection(hole.args[0]) && n.args[0].kind == kSym && n.args[0].name == "bb R" {
+			return []interval{finite(nil, hole.args[0], true, true), finite(hole.args[0], nil, true, true)}, true
+		}
+		return nil, false
 	case kUnion, kList:
 		var out []interval
 		for _, a := range n.args {
@@ -274,6 +280,8 @@ func relationRange(n *node) ([]interval, bool) {
 	more := func(o string) bool { return o == ">" || o == ">=" }
 	isVar := func(m *node) bool { return m.kind == kSym && isName(m) && !strings.HasPrefix(m.name, "bb ") }
 	switch {
+	case len(n.ops) == 1 && n.ops[0] == "!=" && isVar(n.args[0]) && len(variables(n.args[1])) == 0:
+		return []interval{finite(nil, n.args[1], true, true), finite(n.args[1], nil, true, true)}, true
 	case len(n.ops) == 1 && isVar(n.args[0]) && len(variables(n.args[1])) == 0:
 		if less(n.ops[0]) {
 			return []interval{finite(nil, n.args[1], true, n.ops[0] == "<")}, true
