@@ -219,12 +219,13 @@ func bertNormalizer(clean, chinese, accents, lower bool) normalizer {
 	}
 }
 
-// isOther is the general category C: control, format, private use, unassigned.
+// isOther is the general category C as the reference has it: control, format and
+// private use, but not the code points nobody has assigned.
 func isOther(r rune) bool {
 	if r < utf8.RuneSelf {
 		return r < ' ' || r == 0x7F
 	}
-	return unicode.Is(unicode.C, r)
+	return unicode.In(r, unicode.Cc, unicode.Cf, unicode.Co)
 }
 
 func isBertIdeograph(r rune) bool {

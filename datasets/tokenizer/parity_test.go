@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 )
 
@@ -74,13 +75,12 @@ func TestParity(t *testing.T) {
 			}
 			bad := 0
 			for i, text := range texts {
+				if name == "bert" && strings.ContainsRune(text, '\u061D') {
+					continue // punctuation since Unicode 14; the reference's BERT tables are older
+				}
 				w := want[i]
 				ids, idsSp := tok.Encode(text, false), tok.Encode(text, true)
 				dec, decSkip := tok.Decode(w.IDs, false), tok.Decode(w.IDs, true)
-				if name == "bert" && !slices.Equal(ids, w.IDs) && hasUnassigned(text) {
-					t.Logf("string %d holds a code point assigned after the reference's Unicode tables", i)
-					continue
-				}
 				if !slices.Equal(ids, w.IDs) || !slices.Equal(idsSp, w.IDsSp) || dec != w.Dec || decSkip != w.DecSkip {
 					if bad++; bad <= 5 {
 						t.Errorf("%d %q\n ids  %v\n want %v\n sp   %v\n want %v\n dec  %q\n want %q\n skip %q\n want %q", i, text, ids, w.IDs, idsSp, w.IDsSp, dec, w.Dec, decSkip, w.DecSkip)
@@ -92,15 +92,4 @@ func TestParity(t *testing.T) {
 			}
 		})
 	}
-}
-
-// hasUnassigned reports whether the first code points of a text lie outside the
-// tables of Unicode 8, which the reference's BERT normalizer uses.
-func hasUnassigned(text string) bool {
-	for _, r := range text {
-		if r > 0xFFFF || isOther(r) {
-			return true
-		}
-	}
-	return false
 }
