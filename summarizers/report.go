@@ -308,7 +308,9 @@ func goldText(v any) string {
 // configEntries flatten what ran for the Config sheet.
 func configEntries(m *outputs.Manifest) []outputs.ConfigEntry {
 	var out []outputs.ConfigEntry
-	put := func(group, key string, v any) { out = append(out, outputs.ConfigEntry{Group: group, Key: key, Value: fmt.Sprint(v)}) }
+	put := func(group, key string, v any) {
+		out = append(out, outputs.ConfigEntry{Group: group, Key: key, Value: fmt.Sprint(v)})
+	}
 	put("tool", "version", m.Tool.Version)
 	put("tool", "commit", m.Tool.Commit)
 	for i, a := range m.Command.Args {

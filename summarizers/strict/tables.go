@@ -160,8 +160,8 @@ func (r *Result) LengthTable() outputs.Table {
 			{Name: "TPOT mean", Unit: "ms", Kind: outputs.KindFloat, Format: "%.3f"}, {Name: "E2EL mean", Unit: "ms", Kind: outputs.KindFloat, Format: "%.3f"},
 			{Name: "E2EL P99", Unit: "ms", Kind: outputs.KindFloat, Format: "%.3f"}}}
 	for _, l := range r.ByLength {
-		name := fmt.Sprintf("%s (%d to %d)", l.Name, l.From, l.To-1)
-		if l.To == 0 {
+		name := fmt.Sprintf("%s (%d to %d)", l.Name, l.From, l.Below-1)
+		if l.Below == 0 {
 			name = fmt.Sprintf("%s (%d and more)", l.Name, l.From)
 		}
 		t.AddRow(name, l.N, l.Failed, l.TTFT.Mean, l.TTFT.Percentile(99), l.TPOT.Mean, l.E2EL.Mean, l.E2EL.Percentile(99))
