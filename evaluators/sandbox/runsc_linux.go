@@ -10,6 +10,8 @@ import (
 	"path/filepath"
 	"strings"
 	"syscall"
+
+	"golang.org/x/sys/unix"
 )
 
 // runRunsc isolates with gVisor: an OCI bundle whose root holds the same
@@ -33,13 +35,18 @@ func runRunsc(ctx context.Context, o Options, p Program) (Result, error) {
 	if err != nil {
 		return Result{}, fmt.Errorf("sandbox: %w", err)
 	}
-	defer os.RemoveAll(bundle)
+	state := filepath.Join(bundle, "state")
+	defer func() {
+		// gVisor keeps a network namespace mounted in its state directory.
+		unix.Unmount(filepath.Join(state, "null-netns"), unix.MNT_DETACH)
+		os.RemoveAll(bundle)
+	}()
 	limits := limitsOf(o, p)
 	if err := writeBundle(bundle, source, binds, argv, environment("/work", "/tmp", p.Env), limits); err != nil {
 		return Result{}, fmt.Errorf("sandbox: prepare the gVisor bundle: %w", err)
 	}
 	id := filepath.Base(bundle)
-	global := []string{"--root", filepath.Join(bundle, "state"), "--network=none", "--ignore-cgroups"}
+	global := []string{"--root", state, "--network=none", "--ignore-cgroups"}
 	if os.Geteuid() != 0 {
 		global = append(global, "--rootless")
 	}
