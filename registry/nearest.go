@@ -42,25 +42,31 @@ func Nearest(name string, candidates []string) string {
 	return best
 }
 
+// editDistance counts insertions, deletions, replacements and swaps of
+// neighbours (optimal string alignment): a swap is the commonest typing error.
 func editDistance(a, b string) int {
 	ra, rb := []rune(a), []rune(b)
-	prev := make([]int, len(rb)+1)
-	cur := make([]int, len(rb)+1)
-	for j := range prev {
-		prev[j] = j
+	d := make([][]int, len(ra)+1)
+	for i := range d {
+		d[i] = make([]int, len(rb)+1)
+		d[i][0] = i
+	}
+	for j := range rb {
+		d[0][j+1] = j + 1
 	}
 	for i, x := range ra {
-		cur[0] = i + 1
 		for j, y := range rb {
 			cost := 1
 			if x == y {
 				cost = 0
 			}
-			cur[j+1] = min(prev[j]+cost, prev[j+1]+1, cur[j]+1)
+			d[i+1][j+1] = min(d[i][j+1]+1, d[i+1][j]+1, d[i][j]+cost)
+			if i > 0 && j > 0 && x == rb[j-1] && ra[i-1] == y {
+				d[i+1][j+1] = min(d[i+1][j+1], d[i-1][j-1]+1)
+			}
 		}
-		prev, cur = cur, prev
 	}
-	return prev[len(rb)]
+	return d[len(ra)][len(rb)]
 }
 
 // fieldNames collects the YAML keys of a struct and of the structs below it.

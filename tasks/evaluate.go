@@ -134,7 +134,7 @@ func evaluate(ctx context.Context, run *outputs.Run, t *Task, set *datasets.Set,
 			continue
 		}
 		scored = append(scored, evaluators.Scored{ItemID: sampleKey(j.sample), Subset: j.sample.Subset, Repeat: int(j.key.Repeat), Verdict: verdicts[i],
-			References: itemOf(j.sample, j.p).References()})
+			References: itemOf(j.sample).References()})
 		byVerdict[j.key] = &verdicts[i]
 	}
 	if err := run.WritePredictions(t.ModelAbbr, t.DatasetAbbr, verdictLines(byKey, order, byVerdict)); err != nil {

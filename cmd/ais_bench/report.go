@@ -1,0 +1,207 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"strconv"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+	"golang.org/x/term"
+
+	"ais_bench/outputs"
+	"ais_bench/summarizers"
+	"ais_bench/summarizers/strict"
+	"ais_bench/tasks"
+)
+
+// reportFlags are shared by everything that makes reports.
+func metricOptions(c *cli.Context) (strict.Options, error) {
+	var o strict.Options
+	var err error
+	if o.SLOs, err = strict.ParseSLOs(c.StringSlice("goodput")); err != nil {
+		return o, usage(err)
+	}
+	if o.Percentiles, err = parsePercentiles(c.String("metric-percentiles")); err != nil {
+		return o, err
+	}
+	return o, nil
+}
+
+// parsePercentiles reads "50,90,99.9"; P99 and Median are understood.
+func parsePercentiles(s string) ([]float64, error) {
+	var out []float64
+	for _, p := range strings.Split(s, ",") {
+		p = strings.TrimSpace(p)
+		if p == "" {
+			continue
+		}
+		if strings.EqualFold(p, "median") {
+			p = "50"
+		}
+		v, err := strconv.ParseFloat(strings.TrimLeft(p, "pP"), 64)
+		if err != nil || v < 0 || v > 100 {
+			return nil, usagef("--metric-percentiles %s: %q is not a percentile between 0 and 100", s, p)
+		}
+		out = append(out, v)
+	}
+	return out, nil
+}
+
+// writeReports makes tables and files of a run that has just ended, and prints
+// the tables.
+func writeReports(c *cli.Context, run *outputs.Run, mode tasks.Mode, out *tasks.Outcome) error {
+	m, err := metricOptions(c)
+	if err != nil {
+		return err
+	}
+	o := summarizers.ReportOptions{Title: c.String("title"), Tool: "ais_bench " + versionLine(), Lang: c.String("lang"), Metrics: m, Excel: true, HTML: true}
+	switch mode {
+	case tasks.ModeAll:
+		o.Accuracy, o.Performance = true, true
+	case tasks.ModeInfer, tasks.ModePerf, tasks.ModePerfViz:
+		o.Performance = true
+	case tasks.ModeViz:
+		o.Accuracy = true
+	default:
+		o.Accuracy = true
+	}
+	switch c.String("summarizer") {
+	case "":
+	default:
+		name, err := summarizerNamed(c.String("summarizer"))
+		if err != nil {
+			return err
+		}
+		// In mode all one run gives both, whichever summarizer is named; in the
+		// others a summarizer of the wrong kind would show nothing.
+		if kind := summarizerKinds[name]; mode != tasks.ModeAll && (kind == "accuracy") != o.Accuracy {
+			return usagef("--summarizer %s summarizes %s, which --mode %s does not give", name, kind, mode)
+		}
+	}
+	if out != nil && !anyAnswer(out) {
+		return nil
+	}
+	s, err := summarizers.Report(run, o)
+	if err != nil {
+		return &tasks.EnvironmentError{Err: err}
+	}
+	return printTables(c, s.Tables)
+}
+
+// anyAnswer reports whether a task got as far as leaving records or scores.
+func anyAnswer(out *tasks.Outcome) bool {
+	for _, t := range out.Tasks {
+		if t.Inference != nil || t.Accuracy != nil {
+			return true
+		}
+	}
+	return false
+}
+
+func printTables(c *cli.Context, tables []outputs.Table) error {
+	opts := outputs.TextOptions{}
+	if f, ok := c.App.Writer.(*os.File); ok {
+		opts.Color = outputs.ColorAllowed(os.Getenv, term.IsTerminal(int(f.Fd())))
+	}
+	for i := range tables {
+		if i > 0 {
+			fmt.Fprintln(c.App.Writer)
+		}
+		if err := tables[i].WriteText(c.App.Writer, opts); err != nil {
+			return fmt.Errorf("print the tables: %w", err)
+		}
+	}
+	return nil
+}
+
+// revisit shows an earlier run again without asking or scoring.
+func revisit(c *cli.Context, mode tasks.Mode, reuse string) error {
+	if reuse == "" {
+		return usagef("--mode %s works on what an earlier run left: name it with --reuse TIMESTAMP, or --reuse for the latest", mode)
+	}
+	run, err := tasks.OpenRun(c.String("work-dir"), reuse)
+	if err != nil {
+		return err
+	}
+	if err := writeReports(c, run, mode, nil); err != nil {
+		return err
+	}
+	fmt.Fprintf(c.App.Writer, "\nRun folder: %s\n", run.Dir())
+	return nil
+}
+
+// reportCommand rebuilds the reports of a run from its records.
+func reportCommand() *cli.Command {
+	return &cli.Command{
+		Name: "report", Usage: "rebuild the reports of a run from its records", ArgsUsage: "RUN",
+		Description: "RUN is a run folder, its name below --work-dir, or latest. Nothing is asked and nothing is scored again:\n" +
+			"every number is computed from the records and results in the folder.",
+		Flags: []cli.Flag{
+			&cli.StringFlag{Name: "work-dir", Aliases: []string{"w"}, Value: "outputs/default", Usage: "root of run folders"},
+			&cli.StringFlag{Name: "format", Value: "txt,csv,md,json,xlsx,html", Usage: "what is written: txt, csv and md (the summary), json, xlsx, html"},
+			&cli.StringSliceFlag{Name: "goodput", Usage: "service levels in ms (`ttft:500 tpot:50`)"},
+			&cli.StringFlag{Name: "metric-percentiles", Value: "50,75,90,95,99", Usage: "percentiles of the performance table"},
+			&cli.StringFlag{Name: "lang", Value: "en", Usage: "en or zh"},
+			&cli.StringFlag{Name: "title", Usage: "title of the reports"},
+		},
+		Action: func(c *cli.Context) error {
+			if c.NArg() != 1 {
+				return usagef("report: name one run folder, or latest")
+			}
+			run, err := tasks.OpenRun(c.String("work-dir"), c.Args().First())
+			if err != nil {
+				return err
+			}
+			m, err := metricOptions(c)
+			if err != nil {
+				return err
+			}
+			o := summarizers.ReportOptions{Title: c.String("title"), Tool: "ais_bench " + versionLine(), Lang: c.String("lang"), Metrics: m, Accuracy: true, Performance: true}
+			for _, f := range strings.Split(c.String("format"), ",") {
+				switch strings.TrimSpace(f) {
+				case "txt", "csv", "md", "json", "":
+				case "xlsx":
+					o.Excel = true
+				case "html":
+					o.HTML = true
+				default:
+					return usagef("--format %s: unknown format; one of txt, csv, md, json, xlsx, html", f)
+				}
+			}
+			if man, err := run.ReadManifest(); err == nil {
+				red := outputs.NewRedactor(envSecrets(man)...)
+				run.SetRedactor(red)
+			} else if !errors.Is(err, os.ErrNotExist) {
+				return &tasks.EnvironmentError{Err: err}
+			}
+			s, err := summarizers.Report(run, o)
+			if err != nil {
+				return &tasks.EnvironmentError{Err: err}
+			}
+			if err := printTables(c, s.Tables); err != nil {
+				return err
+			}
+			for _, f := range s.Files {
+				fmt.Fprintln(c.App.Writer, "wrote "+run.Path(f))
+			}
+			return nil
+		},
+	}
+}
+
+// envSecrets: the stored files were scrubbed when they were written, so a
+// rebuild meets no secret; variables the command line named are scrubbed all
+// the same.
+func envSecrets(m *outputs.Manifest) []string {
+	var out []string
+	for i, a := range m.Command.Args {
+		if name, ok := strings.CutPrefix(a, "--api-key-env="); ok {
+			out = append(out, os.Getenv(name))
+		} else if a == "--api-key-env" && i+1 < len(m.Command.Args) {
+			out = append(out, os.Getenv(m.Command.Args[i+1]))
+		}
+	}
+	return out
+}
