@@ -1,0 +1,74 @@
+package metrics
+
+import (
+	"fmt"
+	"math"
+)
+
+// stableShare is the share of the peak concurrency that must be in flight
+// throughout the stable stage.
+const stableShare = 0.95
+
+// stableStage finds the longest window [from, to) during which at least
+// ⌈0.95·peak⌉ requests were in flight; of equally long ones the first.
+func stableStage(steps []step) (from, to, least int64, ok bool) {
+	peak := peakOf(steps)
+	if peak == 0 {
+		return 0, 0, 0, false
+	}
+	least = int64(math.Ceil(stableShare*float64(peak) - 1e-9))
+	open, start := false, int64(0)
+	for _, s := range steps {
+		switch {
+		case s.n >= least && !open:
+			open, start = true, s.at
+		case s.n < least && open:
+			open = false
+			if !ok || s.at-start > to-from {
+				from, to, ok = start, s.at, true
+			}
+		}
+	}
+	return from, to, least, ok
+}
+
+// stable computes the robust stable stage from what was accumulated.
+func (a *Accumulator) stable(zero int64, steps []step) Stable {
+	from, to, least, ok := stableStage(steps)
+	if !ok {
+		return Stable{Reason: "no request was in flight"}
+	}
+	sec := func(ns int64) *float64 { v := float64(ns) / 1e9; return &v }
+	s := Stable{StartS: sec(from - zero), EndS: sec(to - zero), DurationS: sec(to - from), MinConcurrency: &least}
+	d := float64(to-from) / 1e9
+	rate := func(n float64) *float64 { v := n / d; return &v }
+	avg := area(steps, from, to) / float64(to-from)
+	s.AvgConcurrency = &avg
+	for _, end := range a.completions {
+		if end >= from && end < to {
+			s.CompletedRequests++
+		}
+	}
+	s.RequestThroughput = rate(float64(s.CompletedRequests))
+	out := 0.0
+	if a.outputKnown > 0 {
+		out = a.tokens.between(from, to)
+		s.OutputThroughput = rate(out)
+	}
+	if a.inputKnown > 0 {
+		in := int64(0)
+		for _, p := range a.prefills {
+			if p.at >= from && p.at < to {
+				in += p.n
+			}
+		}
+		s.InputThroughput = rate(float64(in))
+		if a.outputKnown > 0 {
+			s.TotalTokenThroughput = rate(float64(in) + out)
+		}
+	}
+	if s.CompletedRequests < 2*least {
+		s.Reason = fmt.Sprintf("only %d requests ended in the window, fewer than two per slot: run longer for a figure of the steady state", s.CompletedRequests)
+	}
+	return s
+}

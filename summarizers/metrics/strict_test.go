@@ -1,0 +1,185 @@
+package metrics
+
+import (
+	"bytes"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"ais_bench/outputs"
+)
+
+const ms = int64(1e6)
+
+// answer is a successful stream: sent at, first token after ttft, then one
+// chunk a gap.
+func answer(at, ttft int64, gaps ...int64) *outputs.Record {
+	r := &outputs.Record{Model: "m", Dataset: "d", Phase: outputs.PhaseMeasured, Status: outputs.StatusOK, Stream: true, HTTPStatus: 200,
+		Scheduled: at, Sent: at, Connected: at, FirstByte: at + ttft, FirstEvent: at + ttft, FirstToken: at + ttft, FirstAnswerToken: at + ttft,
+		InputTokens: 100, OutputTokens: int32(len(gaps) + 1), ReasoningTokens: outputs.UnknownTokens, CachedTokens: outputs.UnknownTokens,
+		TokenSource: outputs.TokensUsage, FinishReason: "stop", ChunkAt: []int64{ttft}}
+	last := ttft
+	for _, g := range gaps {
+		last += g
+		r.ChunkAt = append(r.ChunkAt, last)
+	}
+	r.LastToken, r.End = at+last, at+last
+	return r
+}
+
+func failure(at, took int64, status outputs.Status) *outputs.Record {
+	return &outputs.Record{Model: "m", Dataset: "d", Phase: outputs.PhaseMeasured, Status: status, Stream: true,
+		Scheduled: at, Sent: at, Connected: at, FirstByte: outputs.Never, FirstEvent: outputs.Never, FirstToken: outputs.Never,
+		FirstAnswerToken: outputs.Never, LastToken: outputs.Never, End: at + took,
+		InputTokens: outputs.UnknownTokens, OutputTokens: outputs.UnknownTokens, ReasoningTokens: outputs.UnknownTokens, CachedTokens: outputs.UnknownTokens}
+}
+
+func compute(t *testing.T, o Options, records ...*outputs.Record) *Result {
+	t.Helper()
+	a, err := New(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, r := range records {
+		a.Add(r)
+	}
+	return a.Result()
+}
+
+func near(t *testing.T, name string, got *float64, want float64) {
+	t.Helper()
+	if got == nil {
+		t.Errorf("%s is undefined, want %v", name, want)
+	} else if math.Abs(*got-want) > 1e-9*math.Max(1, math.Abs(want)) {
+		t.Errorf("%s = %v, want %v", name, *got, want)
+	}
+}
+
+func null(t *testing.T, name string, got *float64) {
+	t.Helper()
+	if got != nil {
+		t.Errorf("%s = %v, want undefined", name, *got)
+	}
+}
+
+// Two answers and a failure, worked out by hand.
+func TestGolden(t *testing.T) {
+	slo := []SLO{{"ttft", 150}, {"tpot", 30}}
+	r := compute(t, Options{SLOs: slo},
+		answer(0, 100*ms, 20*ms, 40*ms),    // E2EL 160, TPOT 30, stall 40
+		answer(1000*ms, 200*ms, 0, 600*ms), // E2EL 800, TPOT 300, ends at 1,800
+		failure(500*ms, 1500*ms, outputs.StatusTimeoutIdle))
+	near(t, "duration", r.DurationS, 2)
+	near(t, "e2el mean", r.E2EL.Mean, 480)
+	near(t, "e2el std", r.E2EL.Std, 320)
+	near(t, "e2el p50", r.E2EL.Percentile(50), 480)
+	near(t, "e2el p75", r.E2EL.Percentile(75), 640)
+	near(t, "e2el max", r.E2EL.Max, 800)
+	near(t, "ttft mean", r.TTFT.Mean, 150)
+	near(t, "tpot mean", r.TPOT.Mean, 165)
+	near(t, "itl mean", r.ITL.Mean, 165)
+	near(t, "itl p50", r.ITL.Percentile(50), 30)
+	near(t, "stall max", r.MaxStall.Max, 600)
+	near(t, "zero itl", r.ZeroITLShare, 0.25)
+	near(t, "request throughput", r.RequestThroughput, 1)
+	near(t, "output throughput", r.OutputThroughput, 3)
+	near(t, "input throughput", r.InputThroughput, 100)
+	near(t, "total throughput", r.TotalTokenThroughput, 103)
+	near(t, "peak output", r.PeakOutputThroughput, 3)
+	near(t, "avg concurrency", r.AvgConcurrency, (0.16+0.8+1.5)/2)
+	if *r.MaxConcurrency != 2 {
+		t.Errorf("max concurrency %d, want 2", *r.MaxConcurrency)
+	}
+	if q := r.Requests; q.Total != 3 || q.Success != 2 || q.Failed != 1 || q.ByStatus["timeout_idle"] != 1 {
+		t.Errorf("requests %+v", q)
+	}
+	near(t, "goodput", r.RequestGoodput, 0.5)
+	near(t, "ttft attainment", r.Attainment[0].Share, 1.0/3)
+	null(t, "ttfat without reasoning", r.TTFAT.Mean)
+	near(t, "output rate min", r.OutputTokenThroughput.Min, 3/0.8)
+	near(t, "prefill rate max", r.PrefillTokenThroughput.Max, 1000)
+	for _, q := range r.E2EL.P {
+		if q.Undersampled != (q.P > 50) {
+			t.Errorf("two values: %s undersampled %v", PercentileName(q.P), q.Undersampled)
+		}
+	}
+}
+
+// Nothing succeeded: everything is undefined, and the JSON says so.
+func TestNothingSucceeded(t *testing.T) {
+	for name, r := range map[string]*Result{"empty": compute(t, Options{}), "failed": compute(t, Options{}, failure(0, ms, outputs.StatusDial))} {
+		null(t, name+" e2el", r.E2EL.Mean)
+		null(t, name+" output", r.OutputThroughput)
+		null(t, name+" p99", r.TTFT.Percentile(99))
+		b, err := outputs.MarshalJSON(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := outputs.CheckNumbers(bytes.NewReader(b)); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+func TestOrderDoesNotMatter(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 2))
+	var recs []*outputs.Record
+	for i := range 400 {
+		gaps := make([]int64, rng.IntN(60))
+		for j := range gaps {
+			gaps[j] = rng.Int64N(30 * ms)
+		}
+		r := answer(int64(i)*5*ms, rng.Int64N(500*ms), gaps...)
+		r.OutputTokens += int32(rng.IntN(5))
+		r.InputTokens = int32(rng.IntN(3000))
+		recs = append(recs, r)
+	}
+	want, _ := outputs.MarshalJSON(compute(t, Options{}, recs...))
+	rng.Shuffle(len(recs), func(i, j int) { recs[i], recs[j] = recs[j], recs[i] })
+	got, _ := outputs.MarshalJSON(compute(t, Options{}, recs...))
+	if !bytes.Equal(got, want) {
+		t.Errorf("the order of records changes the result:\n%s\n%s", want, got)
+	}
+	if err := outputs.CheckNumbers(bytes.NewReader(got)); err != nil {
+		t.Error(err)
+	}
+}
+
+// Percentiles against sorting, below and above the size where counting begins.
+func TestPercentilesAgainstSorting(t *testing.T) {
+	rng := rand.New(rand.NewPCG(3, 4))
+	ps := []float64{0, 1, 25, 50, 75, 90, 99, 99.9, 100}
+	for _, n := range []int{1, 2, 3, 100, rawLimit, rawLimit + 1, 3 * rawLimit} {
+		d := NewDist(usOfNS)
+		vals := make([]int64, n)
+		var sum, sq float64
+		for i := range vals {
+			vals[i] = int64(math.Exp(rng.NormFloat64()*2+14)) / 1000 * 1000 // whole µs, some beyond 2 s
+			d.Add(vals[i])
+			sum += float64(vals[i])
+		}
+		mean := sum / float64(n)
+		for _, v := range vals {
+			sq += (float64(v) - mean) * (float64(v) - mean)
+		}
+		slices.Sort(vals)
+		got := d.Percentiles(ps)
+		for i, p := range ps {
+			h := float64(n-1) * p / 100
+			lo := int(h)
+			want := float64(vals[lo])
+			if lo+1 < n {
+				want += (h - float64(lo)) * float64(vals[lo+1]-vals[lo])
+			}
+			near(t, PercentileName(p), &got[i], want)
+		}
+		m, _ := d.Mean()
+		if math.Abs(m-mean) > 1e-9*mean {
+			t.Errorf("n %d: mean %v, want %v", n, m, mean)
+		}
+		if s, _ := d.Std(); math.Abs(s-math.Sqrt(sq/float64(n))) > 1e-6*mean {
+			t.Errorf("n %d: std %v, want %v", n, s, math.Sqrt(sq/float64(n)))
+		}
+	}
+}
