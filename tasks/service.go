@@ -15,6 +15,7 @@ import (
 	"ais_bench/models"
 	"ais_bench/models/simulator"
 	"ais_bench/models/transport"
+	"ais_bench/outputs"
 	"ais_bench/registry"
 )
 
@@ -59,7 +60,7 @@ func startService(ctx context.Context, cfg models.Config, clock *transport.Clock
 	s.cfg.GenerationKwargs = maps.Clone(s.cfg.GenerationKwargs)
 	delete(s.cfg.GenerationKwargs, numReturnSequences)
 	if s.cfg.Model == "" {
-		served, err := models.Discover(ctx, s.cfg)
+		served, err := discover(ctx, s.cfg, wait, note)
 		if err != nil {
 			s.close()
 			return nil, fmt.Errorf("find the model's name (--model sets it): %w", err)
@@ -82,6 +83,29 @@ func startService(ctx context.Context, cfg models.Config, clock *transport.Clock
 		return nil, err
 	}
 	return s, nil
+}
+
+// discover asks for the list of models, again and again while a server that is
+// still coming up refuses and wait is not over.
+func discover(ctx context.Context, cfg models.Config, wait time.Duration, note func(string)) ([]models.ModelInfo, error) {
+	until := time.Now().Add(wait)
+	said := false
+	for {
+		served, err := models.Discover(ctx, cfg)
+		var down *models.Unavailable
+		if err == nil || !errors.As(err, &down) || down.Status != outputs.StatusDial && down.Status != outputs.StatusHTTP5xx || !time.Now().Before(until) {
+			return served, err
+		}
+		if !said {
+			said = true
+			note(fmt.Sprintf("waiting up to %s for the server: %v", wait, err))
+		}
+		select {
+		case <-time.After(500 * time.Millisecond):
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		}
+	}
 }
 
 func (s *service) startSimulator(sets []*datasets.Set) error {
