@@ -11,7 +11,7 @@ import (
 
 	"ais_bench/evaluators"
 	"ais_bench/outputs"
-	"ais_bench/summarizers/strict"
+	"ais_bench/summarizers/metrics"
 )
 
 // ReportOptions say what Report makes of a run folder.
@@ -22,7 +22,7 @@ type ReportOptions struct {
 
 	Accuracy    bool // tables of results/
 	Performance bool // tables of the records
-	Metrics     strict.Options
+	Metrics     metrics.Options
 
 	Excel, HTML bool
 	Notes       []string // warnings that must not be missed
@@ -40,7 +40,7 @@ type Summary struct {
 // PairPerformance is the performance of one model on one data set.
 type PairPerformance struct {
 	outputs.Pair
-	Result *strict.Result
+	Result *metrics.Result
 }
 
 // Report computes a run's tables from what is on disk and writes
@@ -95,23 +95,15 @@ func readResults(run *outputs.Run, pairs []outputs.Pair) ([]evaluators.Result, e
 }
 
 // measure computes the strict metrics of every pair that has records.
-func (s *Summary) measure(run *outputs.Run, pairs []outputs.Pair, o strict.Options) error {
+func (s *Summary) measure(run *outputs.Run, pairs []outputs.Pair, o metrics.Options) error {
 	for _, p := range pairs {
 		if run.RecordsPath(p.Model, p.Dataset) == "" {
 			continue
 		}
-		acc := strict.New(o)
-		for rec, err := range run.Records(p.Model, p.Dataset) {
-			var damage *outputs.DamageError
-			if errors.As(err, &damage) {
-				continue
-			}
-			if err != nil {
-				return err
-			}
-			acc.Add(rec)
+		r, err := metrics.Compute(run.Records(p.Model, p.Dataset), o)
+		if err != nil {
+			return fmt.Errorf("performance of %s on %s: %w", p.Model, p.Dataset, err)
 		}
-		r := acc.Result()
 		if err := run.WritePerformance(p.Model, p.Dataset, r); err != nil {
 			return err
 		}
@@ -125,12 +117,12 @@ func (s *Summary) tables(o ReportOptions) {
 		s.Tables = append(s.Tables, AccuracyTable(s.Accuracy), OutcomeTable(s.Accuracy))
 	}
 	for _, p := range s.Performance {
-		s.Tables = append(s.Tables, p.tables(o)...)
+		s.Tables = append(s.Tables, p.tables()...)
 	}
 }
 
-func (p PairPerformance) tables(o ReportOptions) []outputs.Table {
-	tables := p.Result.Tables(o.Metrics.Percentiles)
+func (p PairPerformance) tables() []outputs.Table {
+	tables := PerfTables(p.Result)
 	for i := range tables {
 		tables[i].Title += ": " + p.Model + " on " + p.Dataset
 	}
@@ -161,7 +153,7 @@ func (s *Summary) reports(run *outputs.Run, pairs []outputs.Pair, o ReportOption
 // data is the content of the reports.
 func (s *Summary) data(run *outputs.Run, pairs []outputs.Pair, o ReportOptions) *outputs.ReportData {
 	d := &outputs.ReportData{Title: o.Title, RunName: filepath.Base(run.Dir()), Generated: time.Now(), Tool: o.Tool, Lang: o.Lang,
-		Verdict: o.Verdict, Notes: o.Notes, Help: strict.Definitions()}
+		Verdict: o.Verdict, Notes: o.Notes, Help: metrics.Definitions()}
 	if d.Title == "" {
 		d.Title = titleOf(pairs)
 	}
@@ -177,8 +169,8 @@ func (s *Summary) data(run *outputs.Run, pairs []outputs.Pair, o ReportOptions) 
 	}
 	for i, p := range s.Performance {
 		sec := outputs.Section{ID: fmt.Sprintf("performance-%d", i+1), Title: "Performance of " + p.Model + " on " + p.Dataset, Sheet: "Performance"}
-		sec.Tables = append(sec.Tables, p.tables(o)...)
-		for _, t := range []outputs.Table{p.Result.LengthTable(), p.Result.PositionTable()} {
+		sec.Tables = append(sec.Tables, p.tables()...)
+		for _, t := range []outputs.Table{LengthTable(p.Result), PositionTable(p.Result)} {
 			if len(t.Rows) > 0 {
 				t.Title += ": " + p.Model + " on " + p.Dataset
 				sec.Tables = append(sec.Tables, t)
@@ -229,11 +221,11 @@ func (s *Summary) headlines(d *outputs.ReportData) {
 		}
 		if r.OutputThroughput != nil {
 			d.Headlines = append(d.Headlines, outputs.Headline{Name: "Output Token Throughput" + on, Value: r.OutputThroughput, Unit: "token/s", Kind: outputs.KindFloat, Format: "%.1f",
-				Note: fmt.Sprintf("%d requests, %d output tokens", r.Completed, r.TotalOutput)})
+				Note: fmt.Sprintf("%d requests, %d output tokens", r.Requests.Success, *r.TotalOutputTokens)})
 		}
-		if r.Success != nil {
-			h := outputs.Headline{Name: "Success rate" + on, Value: r.Success, Unit: "%", Kind: outputs.KindPercent, Note: fmt.Sprintf("%d of %d requests failed", r.Failed, r.Requests)}
-			if r.Failed > 0 {
+		if q := r.Requests; q.Total > 0 {
+			h := outputs.Headline{Name: "Success rate" + on, Value: float64(q.Success) / float64(q.Total), Unit: "%", Kind: outputs.KindPercent, Note: fmt.Sprintf("%d of %d requests failed", q.Failed, q.Total)}
+			if q.Failed > 0 {
 				h.Mark = outputs.MarkBad
 			}
 			d.Headlines = append(d.Headlines, h)

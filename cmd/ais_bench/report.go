@@ -12,15 +12,15 @@ import (
 
 	"ais_bench/outputs"
 	"ais_bench/summarizers"
-	"ais_bench/summarizers/strict"
+	"ais_bench/summarizers/metrics"
 	"ais_bench/tasks"
 )
 
 // reportFlags are shared by everything that makes reports.
-func metricOptions(c *cli.Context) (strict.Options, error) {
-	var o strict.Options
+func metricOptions(c *cli.Context) (metrics.Options, error) {
+	var o metrics.Options
 	var err error
-	if o.SLOs, err = strict.ParseSLOs(c.StringSlice("goodput")); err != nil {
+	if o.SLOs, err = metrics.ParseSLOs(c.StringSlice("goodput")); err != nil {
 		return o, usage(err)
 	}
 	if o.Percentiles, err = parsePercentiles(c.String("metric-percentiles")); err != nil {

@@ -86,7 +86,7 @@ func (a *Accumulator) rates(r *Result) {
 		r.RequestGoodput = per(float64(a.good))
 	}
 	r.AvgConcurrency = per(area(steps, a.first, math.MaxInt64) / 1e9)
-	r.Stable = a.stable(a.first, steps)
+	r.Stable = a.stable(steps)
 	r.Series = a.series(steps)
 }
 

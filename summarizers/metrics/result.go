@@ -113,18 +113,25 @@ type Series struct {
 	TTFTMeanMS   []*float64 `json:"ttft_mean_ms"` // by the time of the first token
 }
 
-// Stable is the robust stable stage: the longest window during which at least
-// 95 % of the peak concurrency were in flight.
+// Stable is the robust stable stage: the longest window during which the number
+// of requests in flight never falls below 95 % of its peak. Tokens are counted
+// when they arrived (to 10 ms), requests when they ended, so that counts and
+// window coincide.
 type Stable struct {
-	Reason               string   `json:"reason"`  // "" or why there is none, or why it says little
+	Exists  bool   `json:"exists"`
+	Reason  string `json:"reason"`  // why there is none; ""
+	Warning string `json:"warning"` // why it says little; ""
+
 	StartS               *float64 `json:"start_s"` // since the first scheduled request
 	EndS                 *float64 `json:"end_s"`
 	DurationS            *float64 `json:"duration_s"`
-	MinConcurrency       *int64   `json:"min_concurrency"`
+	ShareOfRun           *float64 `json:"share_of_run"`
+	PeakConcurrency      *int64   `json:"peak_concurrency"`
+	MinConcurrency       *int64   `json:"min_concurrency"` // ⌈0.95·peak⌉
 	AvgConcurrency       *float64 `json:"avg_concurrency"`
-	CompletedRequests    int64    `json:"completed_requests"`
-	RequestThroughput    *float64 `json:"request_throughput"` // completions inside / duration
-	OutputThroughput     *float64 `json:"output_throughput"`  // tokens by their own time / duration
-	InputThroughput      *float64 `json:"input_throughput"`   // of requests whose first token lies inside
-	TotalTokenThroughput *float64 `json:"total_token_throughput"`
+	Completed            *int64   `json:"completed"`              // successful requests that ended inside
+	RequestThroughput    *float64 `json:"request_throughput"`     // completed / duration
+	OutputThroughput     *float64 `json:"output_throughput"`      // tokens by their own time / duration
+	InputThroughput      *float64 `json:"input_throughput"`       // of requests whose first token lies inside
+	TotalTokenThroughput *float64 `json:"total_token_throughput"` // both
 }

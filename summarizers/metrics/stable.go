@@ -33,23 +33,25 @@ func stableStage(steps []step) (from, to, least int64, ok bool) {
 }
 
 // stable computes the robust stable stage from what was accumulated.
-func (a *Accumulator) stable(zero int64, steps []step) Stable {
+func (a *Accumulator) stable(steps []step) Stable {
 	from, to, least, ok := stableStage(steps)
 	if !ok {
 		return Stable{Reason: "no request was in flight"}
 	}
 	sec := func(ns int64) *float64 { v := float64(ns) / 1e9; return &v }
-	s := Stable{StartS: sec(from - zero), EndS: sec(to - zero), DurationS: sec(to - from), MinConcurrency: &least}
+	peak, done := peakOf(steps), int64(0)
+	s := Stable{Exists: true, StartS: sec(from - a.first), EndS: sec(to - a.first), DurationS: sec(to - from),
+		ShareOfRun: ratio(to-from, a.last-a.first), PeakConcurrency: &peak, MinConcurrency: &least, Completed: &done}
 	d := float64(to-from) / 1e9
 	rate := func(n float64) *float64 { v := n / d; return &v }
 	avg := area(steps, from, to) / float64(to-from)
 	s.AvgConcurrency = &avg
 	for _, end := range a.completions {
-		if end >= from && end < to {
-			s.CompletedRequests++
+		if end > from && end <= to { // the end that closes the window is part of it
+			done++
 		}
 	}
-	s.RequestThroughput = rate(float64(s.CompletedRequests))
+	s.RequestThroughput = rate(float64(done))
 	out := 0.0
 	if a.outputKnown > 0 {
 		out = a.tokens.between(from, to)
@@ -67,8 +69,8 @@ func (a *Accumulator) stable(zero int64, steps []step) Stable {
 			s.TotalTokenThroughput = rate(float64(in) + out)
 		}
 	}
-	if s.CompletedRequests < 2*least {
-		s.Reason = fmt.Sprintf("only %d requests ended in the window, fewer than two per slot: run longer for a figure of the steady state", s.CompletedRequests)
+	if done < 2*least {
+		s.Warning = fmt.Sprintf("only %d requests ended in the window of %.3f s, fewer than two per slot: its figures say little about a steady state", done, d)
 	}
 	return s
 }

@@ -1,4 +1,4 @@
-package strict
+package metrics
 
 import "ais_bench/outputs"
 
@@ -9,7 +9,8 @@ func Definitions() []outputs.Definition {
 		{Metric: "TTFT", Unit: "ms", Text: "from the send to the first event with a payload; role-only and empty deltas do not count; exists for streams only"},
 		{Metric: "TTFAT", Unit: "ms", Text: "from the send to the first answer token, after the thinking; only for answers with reasoning"},
 		{Metric: "TPOT", Unit: "ms", Text: "(E2EL − TTFT) / (output tokens − 1); undefined below two output tokens; does not contain the first token"},
-		{Metric: "ITL", Unit: "ms", Text: "time between two tokens where the tokens of each chunk are known, else between two chunks; pooled over all streams, so long answers weigh more"},
+		{Metric: "ITL", Unit: "ms", Text: "time between two chunks with a payload, whatever number of tokens they hold; pooled over all streams, so long answers weigh more"},
+		{Metric: "ITL per token", Unit: "ms", Text: "the gap before a chunk divided by the tokens it brought, one value a token; only where the tokens of chunks are known"},
 		{Metric: "E2EL from scheduled", Unit: "ms", Text: "as E2EL, from the time the request was due: contains the wait in the client when the concurrency cap was reached (coordinated omission)"},
 		{Metric: "TTFT from scheduled", Unit: "ms", Text: "as TTFT, from the time the request was due"},
 		{Metric: "Client queue time", Unit: "ms", Text: "from the time a request was due to its send"},
@@ -23,8 +24,8 @@ func Definitions() []outputs.Definition {
 		{Metric: "Request Throughput", Unit: "req/s", Text: "successful requests / duration"},
 		{Metric: "Output Token Throughput", Unit: "token/s", Text: "output tokens of successful requests / duration; does not contain input tokens"},
 		{Metric: "Total Token Throughput", Unit: "token/s", Text: "input + output tokens of successful requests / duration; not to be compared with an output token throughput"},
-		{Metric: "Peak Output Token Throughput", Unit: "token/s", Text: "output tokens in the best whole second, by the time they arrived"},
-		{Metric: "Concurrency", Unit: "requests", Text: "time-average of requests in flight: Σ(end − send) / duration"},
+		{Metric: "Peak Output Token Throughput", Unit: "token/s", Text: "output tokens in the best window of one second, by the time they arrived; tokens, not chunks"},
+		{Metric: "Concurrency", Unit: "requests", Text: "time-average of requests in flight: Σ(end − send) / duration, failed requests included"},
 		{Metric: "Max Concurrency", Unit: "requests", Text: "most requests in flight at once; an end sorts before a send at the same time"},
 		{Metric: "Request Goodput", Unit: "req/s", Text: "successful requests that kept every service level / duration"},
 		{Metric: "Stable stage", Unit: "", Text: "the longest window with at least 95 % of the peak concurrency in flight; tokens are counted when they arrive, requests when they end"},
