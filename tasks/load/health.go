@@ -1,0 +1,313 @@
+package load
+
+import (
+	"fmt"
+	"math"
+	"runtime"
+	"runtime/debug"
+	"runtime/metrics"
+	"slices"
+	"sync"
+	"time"
+
+	"ais_bench/models"
+	"ais_bench/models/transport"
+)
+
+// Bound is the verdict whether the client was the bottleneck.
+type Bound string
+
+// The verdicts.
+const (
+	BoundNo      Bound = "no"
+	BoundSuspect Bound = "suspect" // a figure is out of the ordinary: look at it before trusting tails
+	BoundYes     Bound = "yes"     // the figures describe the client as much as the service
+)
+
+// The thresholds of the verdict. A figure at or above Suspect (Yes) gives that
+// verdict; the worst one wins. Zero means the figure never gives it.
+var thresholds = []struct {
+	name, unit   string
+	suspect, yes float64
+	of           func(*Health) *float64
+	why          string
+}{
+	{"cpu_share", "of the available cores", 0.7, 0.9, func(h *Health) *float64 { return h.CPUShare }, "beyond 70 % goroutines queue for a core in bursts, at 90 % they always do"},
+	{"schedule_lag_p99_ms", "ms", 1, 10, func(h *Health) *float64 { return h.ScheduleLag.P99 }, "requests left later than the schedule said while a slot was free"},
+	{"gc_pause_max_ms", "ms", 10, 0, func(h *Health) *float64 { return h.GC.PauseMaxMS }, "nothing is sent or read during a pause"},
+	{"goroutine_wait_p99_ms", "ms", 2, 20, func(h *Health) *float64 { return h.GoroutineWaitP99MS }, "runnable goroutines waited this long for a core"},
+	{"read_delay_p99_ms", "ms", 5, 0, func(h *Health) *float64 { return h.ReadDelayP99MS }, "data lay this long in the socket before they were read (arrival times are the kernel's, so only later sends are affected)"},
+}
+
+// Health is the client's own condition during a phase. Null is unknown.
+type Health struct {
+	ClientBound Bound     `json:"client_bound"` // no, suspect or yes
+	Reasons     []Finding `json:"reasons"`      // the figures behind suspect and yes
+
+	WallS      float64  `json:"wall_s"`
+	Cores      int      `json:"cores"` // available to the process (cgroup limits included)
+	CPUSeconds *float64 `json:"cpu_s"`
+	CPUShare   *float64 `json:"cpu_share"` // cpu_s / (wall_s · cores)
+
+	GC                 GCHealth `json:"gc"`
+	GoroutinesMax      uint64   `json:"goroutines_max"`
+	HeapMaxBytes       uint64   `json:"heap_max_bytes"`
+	GoroutineWaitP99MS *float64 `json:"goroutine_wait_p99_ms"`
+
+	ScheduleLag Spread `json:"schedule_lag_ms"` // dispatch − max(scheduled, slot free): the client's error
+	SlotWait    Spread `json:"slot_wait_ms"`    // wait for a slot below the concurrency cap: the service's slowness
+
+	ConnectionsOpened  int64    `json:"connections_opened"`
+	ConnectionsReused  int64    `json:"connections_reused"`
+	ConnectionsMaxOpen int64    `json:"connections_max_open"`
+	Resends            int64    `json:"resends"`
+	StampSource        string   `json:"stamp_source"`
+	KernelStampShare   *float64 `json:"kernel_stamp_share"` // of reads
+	ReadDelayP99MS     *float64 `json:"read_delay_p99_ms"`
+	ClockSteps         int64    `json:"clock_steps"`
+	CoalescedShare     *float64 `json:"coalesced_share"` // events that shared their read with an earlier one
+}
+
+// Finding is one figure that crossed its threshold.
+type Finding struct {
+	Figure    string  `json:"figure"`
+	Value     float64 `json:"value"`
+	Threshold float64 `json:"threshold"`
+	Verdict   Bound   `json:"verdict"`
+	Text      string  `json:"text"`
+}
+
+// GCHealth is what the garbage collector did.
+type GCHealth struct {
+	Cycles       int64    `json:"cycles"`
+	PauseTotalMS float64  `json:"pause_total_ms"`
+	PauseMaxMS   *float64 `json:"pause_max_ms"` // upper bound of the histogram's bucket
+}
+
+// Spread summarizes durations in ms; null for none.
+type Spread struct {
+	N   int      `json:"n"`
+	P50 *float64 `json:"p50"`
+	P99 *float64 `json:"p99"`
+	Max *float64 `json:"max"`
+}
+
+// HealthInput is what the sampler cannot see by itself.
+type HealthInput struct {
+	Load  Report
+	Pool  models.PoolStats
+	Clock transport.ClockReport
+	// Events and Coalesced count the events of the streams, and those of them
+	// that shared their read with an earlier one.
+	Events, Coalesced int64
+}
+
+// HealthSampler watches the process during a phase: Start, then Stop once. It
+// costs one reading of the runtime's counters every interval.
+type HealthSampler struct {
+	interval time.Duration
+	begin    time.Time
+	cpu      float64
+	cpuOK    bool
+	gc       debug.GCStats
+	pauses   []uint64 // histogram counts at the start
+	waits    []uint64
+
+	mu         sync.Mutex // guards the maxima
+	goroutines uint64
+	heap       uint64
+	stop       chan struct{}
+	stopped    sync.WaitGroup
+}
+
+// NewHealthSampler makes a sampler that reads the counters every interval;
+// 0 = 100 ms.
+func NewHealthSampler(interval time.Duration) *HealthSampler {
+	if interval <= 0 {
+		interval = 100 * time.Millisecond
+	}
+	return &HealthSampler{interval: interval, stop: make(chan struct{})}
+}
+
+const (
+	pausesMetric     = "/sched/pauses/total/gc:seconds"
+	waitsMetric      = "/sched/latencies:seconds"
+	goroutinesMetric = "/sched/goroutines:goroutines"
+	heapMetric       = "/memory/classes/heap/objects:bytes"
+)
+
+// Start begins watching.
+func (s *HealthSampler) Start() {
+	s.begin = time.Now()
+	s.cpu, s.cpuOK = processCPU()
+	debug.ReadGCStats(&s.gc)
+	_, s.pauses = readHistogram(pausesMetric)
+	_, s.waits = readHistogram(waitsMetric)
+	s.sample()
+	s.stopped.Add(1)
+	go func() {
+		defer s.stopped.Done()
+		t := time.NewTicker(s.interval)
+		defer t.Stop()
+		for {
+			select {
+			case <-s.stop:
+				return
+			case <-t.C:
+				s.sample()
+			}
+		}
+	}()
+}
+
+func (s *HealthSampler) sample() {
+	m := []metrics.Sample{{Name: goroutinesMetric}, {Name: heapMetric}}
+	metrics.Read(m)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if m[0].Value.Kind() == metrics.KindUint64 {
+		s.goroutines = max(s.goroutines, m[0].Value.Uint64())
+	}
+	if m[1].Value.Kind() == metrics.KindUint64 {
+		s.heap = max(s.heap, m[1].Value.Uint64())
+	}
+}
+
+// Stop ends watching and judges. Call it once, after Start.
+func (s *HealthSampler) Stop(in HealthInput) Health {
+	close(s.stop)
+	s.stopped.Wait()
+	s.sample()
+	h := Health{WallS: time.Since(s.begin).Seconds(), Cores: runtime.GOMAXPROCS(0), GoroutinesMax: s.goroutines, HeapMaxBytes: s.heap}
+	if cpu, ok := processCPU(); ok && s.cpuOK {
+		used := cpu - s.cpu
+		h.CPUSeconds = &used
+		if h.WallS > 0 {
+			share := used / (h.WallS * float64(h.Cores))
+			h.CPUShare = &share
+		}
+	}
+	var gc debug.GCStats
+	debug.ReadGCStats(&gc)
+	h.GC.Cycles = gc.NumGC - s.gc.NumGC
+	h.GC.PauseTotalMS = float64(gc.PauseTotal-s.gc.PauseTotal) / 1e6
+	h.GC.PauseMaxMS = quantile(pausesMetric, s.pauses, 1)
+	h.GoroutineWaitP99MS = quantile(waitsMetric, s.waits, 0.99)
+	h.fill(in)
+	h.judge()
+	return h
+}
+
+// fill adds what others counted.
+func (h *Health) fill(in HealthInput) {
+	h.ScheduleLag, h.SlotWait = spread(in.Load.Lag), spread(in.Load.SlotWait)
+	h.ConnectionsOpened, h.ConnectionsReused, h.ConnectionsMaxOpen = in.Pool.Opened, in.Pool.Reused, in.Pool.MaxOpen
+	h.Resends = in.Pool.Resent
+	c := in.Clock
+	h.StampSource, h.ClockSteps = string(c.StampSource), c.Steps
+	if n := c.KernelReads + c.OtherReads; n > 0 {
+		share := float64(c.KernelReads) / float64(n)
+		h.KernelStampShare = &share
+	}
+	if c.KernelReads > 0 {
+		ms := float64(c.ReadDelayP99NS) / 1e6
+		h.ReadDelayP99MS = &ms
+	}
+	if in.Events > 0 {
+		share := float64(in.Coalesced) / float64(in.Events)
+		h.CoalescedShare = &share
+	}
+}
+
+// judge compares the figures with the thresholds.
+func (h *Health) judge() {
+	h.ClientBound, h.Reasons = BoundNo, []Finding{}
+	for _, t := range thresholds {
+		v := t.of(h)
+		if v == nil {
+			continue
+		}
+		f := Finding{Figure: t.name, Value: *v}
+		switch {
+		case t.yes > 0 && *v >= t.yes:
+			f.Verdict, f.Threshold = BoundYes, t.yes
+			h.ClientBound = BoundYes
+		case *v >= t.suspect:
+			f.Verdict, f.Threshold = BoundSuspect, t.suspect
+			if h.ClientBound == BoundNo {
+				h.ClientBound = BoundSuspect
+			}
+		default:
+			continue
+		}
+		f.Text = fmt.Sprintf("%s is %.3g %s (threshold %g): %s", t.name, *v, t.unit, f.Threshold, t.why)
+		h.Reasons = append(h.Reasons, f)
+	}
+}
+
+// spread reads durations in ns; percentiles by linear interpolation.
+func spread(ns []int64) Spread {
+	s := Spread{N: len(ns)}
+	if len(ns) == 0 {
+		return s
+	}
+	v := slices.Clone(ns)
+	slices.Sort(v)
+	at := func(p float64) *float64 {
+		h := float64(len(v)-1) * p
+		lo := int(h)
+		x := float64(v[lo])
+		if lo+1 < len(v) {
+			x += (h - float64(lo)) * float64(v[lo+1]-v[lo])
+		}
+		x /= 1e6
+		return &x
+	}
+	s.P50, s.P99, s.Max = at(0.5), at(0.99), at(1)
+	return s
+}
+
+// readHistogram copies a histogram of the runtime: bucket bounds in seconds and
+// counts; nil where this runtime has none.
+func readHistogram(name string) (bounds []float64, counts []uint64) {
+	m := []metrics.Sample{{Name: name}}
+	metrics.Read(m)
+	if m[0].Value.Kind() != metrics.KindFloat64Histogram {
+		return nil, nil
+	}
+	h := m[0].Value.Float64Histogram()
+	return slices.Clone(h.Buckets), slices.Clone(h.Counts)
+}
+
+// quantile is the upper bound in ms of the bucket that holds quantile q of what
+// a histogram of the runtime counted since before; nil when it counted nothing.
+func quantile(name string, before []uint64, q float64) *float64 {
+	bounds, counts := readHistogram(name)
+	return bucketQuantile(bounds, counts, before, q)
+}
+
+func bucketQuantile(bounds []float64, counts, before []uint64, q float64) *float64 {
+	if len(bounds) != len(counts)+1 || len(before) != len(counts) {
+		return nil
+	}
+	total := uint64(0)
+	for i, n := range counts {
+		total += n - before[i]
+	}
+	if total == 0 {
+		return nil
+	}
+	rank := max(uint64(math.Ceil(q*float64(total))), 1)
+	seen := uint64(0)
+	for i, n := range counts {
+		if seen += n - before[i]; seen >= rank {
+			bound := bounds[i+1]
+			if math.IsInf(bound, 1) {
+				bound = bounds[i]
+			}
+			ms := bound * 1e3
+			return &ms
+		}
+	}
+	return nil
+}

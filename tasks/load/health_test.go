@@ -1,0 +1,76 @@
+package load
+
+import (
+	"encoding/json"
+	"runtime"
+	"strings"
+	"testing"
+
+	"ais_bench/models"
+	"ais_bench/models/transport"
+)
+
+func TestHealthVerdict(t *testing.T) {
+	f := func(v float64) *float64 { return &v }
+	for _, c := range []struct {
+		name   string
+		h      Health
+		want   Bound
+		figure string
+	}{
+		{"idle", Health{CPUShare: f(0.1), ScheduleLag: Spread{P99: f(0.2)}, GC: GCHealth{PauseMaxMS: f(0.5)}}, BoundNo, ""},
+		{"nothing known", Health{}, BoundNo, ""},
+		{"busy", Health{CPUShare: f(0.75)}, BoundSuspect, "cpu_share"},
+		{"saturated", Health{CPUShare: f(0.95), ScheduleLag: Spread{P99: f(2)}}, BoundYes, "cpu_share"},
+		{"late", Health{ScheduleLag: Spread{P99: f(1)}}, BoundSuspect, "schedule_lag_p99_ms"},
+		{"very late", Health{ScheduleLag: Spread{P99: f(10)}}, BoundYes, "schedule_lag_p99_ms"},
+		{"long pause never decides alone", Health{GC: GCHealth{PauseMaxMS: f(500)}}, BoundSuspect, "gc_pause_max_ms"},
+		{"late reader", Health{ReadDelayP99MS: f(6)}, BoundSuspect, "read_delay_p99_ms"},
+	} {
+		c.h.judge()
+		if c.h.ClientBound != c.want {
+			t.Errorf("%s: %s, want %s (%+v)", c.name, c.h.ClientBound, c.want, c.h.Reasons)
+		}
+		if c.figure == "" != (len(c.h.Reasons) == 0) || c.figure != "" && c.h.Reasons[0].Figure != c.figure {
+			t.Errorf("%s: reasons %+v", c.name, c.h.Reasons)
+		}
+	}
+}
+
+func TestHealthFigures(t *testing.T) {
+	s := NewHealthSampler(0)
+	s.Start()
+	runtime.GC()
+	h := s.Stop(HealthInput{
+		Load:   Report{Lag: []int64{3e6, 1e6, 2e6}, SlotWait: []int64{0, 0, 8e6}},
+		Pool:   models.PoolStats{Opened: 2, Reused: 5, MaxOpen: 2, Resent: 1},
+		Clock:  transport.ClockReport{StampSource: transport.StampKernel, KernelReads: 3, OtherReads: 1, ReadDelayP99NS: 40_000},
+		Events: 10, Coalesced: 2})
+	if *h.ScheduleLag.P50 != 2 || *h.ScheduleLag.Max != 3 || *h.SlotWait.Max != 8 {
+		t.Errorf("lag %v %v, slot wait %v", *h.ScheduleLag.P50, *h.ScheduleLag.Max, *h.SlotWait.Max)
+	}
+	if *h.KernelStampShare != 0.75 || *h.CoalescedShare != 0.2 || h.Resends != 1 || *h.ReadDelayP99MS != 0.04 {
+		t.Errorf("%+v", h)
+	}
+	if h.GC.Cycles < 1 || h.GC.PauseMaxMS == nil || h.GoroutinesMax == 0 || h.HeapMaxBytes == 0 {
+		t.Errorf("the runtime's figures are missing: %+v", h)
+	}
+	b, err := json.Marshal(h)
+	if err != nil || !strings.Contains(string(b), `"client_bound":`) {
+		t.Errorf("%s, %v", b, err)
+	}
+}
+
+func TestNothingMeasuredIsUnknown(t *testing.T) {
+	var h Health
+	h.fill(HealthInput{})
+	if h.ScheduleLag.P99 != nil || h.KernelStampShare != nil || h.CoalescedShare != nil || h.ReadDelayP99MS != nil {
+		t.Errorf("undefined figures must be nil: %+v", h)
+	}
+	if q := bucketQuantile([]float64{0, 1, 2}, []uint64{4, 4}, []uint64{4, 4}, 0.99); q != nil {
+		t.Errorf("a histogram that counted nothing gives %v", *q)
+	}
+	if q := bucketQuantile([]float64{0, 1, 2}, []uint64{100, 1}, []uint64{1, 0}, 0.99); q == nil || *q != 1000 {
+		t.Errorf("p99 of 99 values below 1 s and one above is %v", q)
+	}
+}
