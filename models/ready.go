@@ -1,6 +1,8 @@
 package models
 
 import (
+	"github.com/google/uuid"
+
 	"context"
 	"errors"
 	"fmt"
@@ -188,7 +190,7 @@ func (s *service) tryReady(ctx context.Context, client Client, say func(string, 
 	if s.protocol.onServer {
 		target = ep.Server + s.protocol.path
 	}
-	req := &Request{ID: "readiness", Messages: []Message{{Role: "user", Content: "Hi"}}, MaxTokens: 1, Stream: s.cfg.Stream}
+	req := &Request{ID: uuid.NewString(), Messages: []Message{{Role: "user", Content: "Hi"}}, MaxTokens: 1, Stream: s.cfg.Stream}
 	r := client.Do(ctx, req)
 	if r.HTTPStatus == http.StatusBadRequest && (strings.Contains(r.Error, "max_tokens") || strings.Contains(r.Error, "max_output_tokens") || strings.Contains(r.Error, "max_completion_tokens")) {
 		req.MaxTokens = 16 // some services have a least length

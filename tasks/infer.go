@@ -2,6 +2,7 @@ package tasks
 
 import (
 	"context"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"math"
@@ -9,6 +10,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"github.com/google/uuid"
 
 	"ais_bench/datasets"
 	"ais_bench/models"
@@ -246,8 +249,15 @@ func saltPrompt(p datasets.Prompt, i int) datasets.Prompt {
 	return datasets.Prompt{Text: salt + p.Text}
 }
 
+// requestID numbers the requests of a run in the form of a random UUID, which
+// is the only one that every server accepts as x-request-id (some answer 400 to
+// anything else). The same run, kind and number give the same id.
 func (in *inference) requestID(kind string) string {
-	return fmt.Sprintf("%s-%s-%d", in.opts.runTag, kind, in.sent.Add(1))
+	sum := sha256.Sum256(fmt.Appendf(nil, "%s\x00%s\x00%s\x00%d", in.opts.runTag, in.task, kind, in.sent.Add(1)))
+	id := uuid.UUID(sum[:16])
+	id[6] = id[6]&0x0f | 0x40 // version 4
+	id[8] = id[8]&0x3f | 0x80 // the variant of RFC 9562
+	return id.String()
 }
 
 // one asks one question until it is answered or retries are used up, and

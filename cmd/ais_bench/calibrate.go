@@ -1,0 +1,132 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	"ais_bench/models"
+	"ais_bench/outputs"
+	"ais_bench/tasks"
+	"ais_bench/tasks/calibrate"
+)
+
+// calibrateCommand measures this machine's measuring error.
+func calibrateCommand() *cli.Command {
+	return &cli.Command{
+		Name:  "calibrate",
+		Usage: "measure the error of measurements on this machine, against a simulator that logs the truth",
+		Description: "Starts the simulator as a process of its own, streams from it with the client of real runs, and prints measured − true\n" +
+			"for TTFT, ITL and E2E, the lag of the schedule and the CPU a chunk costs; then raises the load until an error's p99\n" +
+			"passes --bound. docs/calibrate.md explains the figures.",
+		Flags: []cli.Flag{
+			&cli.IntFlag{Name: "streams", Value: 200, Usage: "concurrent streams"},
+			&cli.Float64Flag{Name: "rate", Value: 20, Usage: "tokens per second of each stream"},
+			&cli.StringFlag{Name: "duration", Value: "5s", Usage: "length of each stream"},
+			&cli.Int64Flag{Name: "seed", Usage: "seed of the streams' starts"},
+			&cli.BoolFlag{Name: "no-limit", Usage: "do not look for the highest load"},
+			&cli.IntFlag{Name: "max-streams", Value: 5000, Usage: "highest load tried"},
+			&cli.Float64Flag{Name: "bound", Value: 1000, Usage: "p99 error in µs that a load may reach"},
+			&cli.BoolFlag{Name: "json", Usage: "print one JSON object"},
+		},
+		Action: calibrateAction,
+	}
+}
+
+// calibration is what --json prints and a manifest stores.
+type calibration struct {
+	*calibrate.Result
+	Limit *calibrate.Limit `json:"limit,omitempty"`
+}
+
+func calibrateAction(c *cli.Context) error {
+	d, err := models.ParseDuration(c.String("duration"))
+	if err != nil || d <= 0 {
+		return usagef("--duration %s: give seconds or a duration like 10s", c.String("duration"))
+	}
+	if c.Int("streams") < 1 || c.Float64("rate") <= 0 {
+		return usagef("--streams and --rate must be above 0")
+	}
+	ctx, _, end := interrupts(c.Context, func(string) {})
+	defer end()
+	out, err := runCalibration(c, calibrate.Config{Streams: c.Int("streams"), TokensPerSecond: c.Float64("rate"), Duration: time.Duration(d), Seed: uint64(c.Int64("seed")),
+		Progress: func(line string) { fmt.Fprintln(c.App.ErrWriter, line) }})
+	if err != nil {
+		return &tasks.EnvironmentError{Err: err}
+	}
+	if !c.Bool("no-limit") {
+		cfg := calibrate.Config{TokensPerSecond: c.Float64("rate"), Duration: min(time.Duration(d), 3*time.Second), Seed: uint64(c.Int64("seed")),
+			Progress: func(line string) { fmt.Fprintln(c.App.ErrWriter, line) }}
+		if cfg.Start, err = ownSimulator(); err != nil {
+			return &tasks.EnvironmentError{Err: err}
+		}
+		if out.Limit, err = calibrate.FindLimit(ctx, cfg, min(100, c.Int("max-streams")), c.Int("max-streams"), c.Float64("bound")); err != nil {
+			return &tasks.EnvironmentError{Err: err}
+		}
+	}
+	if c.Bool("json") {
+		b, err := outputs.MarshalJSON(out)
+		if err != nil {
+			return fmt.Errorf("print the calibration: %w", err)
+		}
+		fmt.Fprintln(c.App.Writer, string(b))
+		return nil
+	}
+	tables := out.tables()
+	return printTables(c, tables)
+}
+
+// ownSimulator starts this very program as the simulator.
+func ownSimulator() (func(ctx context.Context, rate float64) (calibrate.Server, error), error) {
+	exe, err := os.Executable()
+	if err != nil {
+		return nil, fmt.Errorf("find this program's own file to start the simulator: %w", err)
+	}
+	return calibrate.Process(exe), nil
+}
+
+func runCalibration(c *cli.Context, cfg calibrate.Config) (*calibration, error) {
+	var err error
+	if cfg.Start, err = ownSimulator(); err != nil {
+		return nil, err
+	}
+	r, err := calibrate.Run(c.Context, cfg)
+	if err != nil {
+		return nil, err
+	}
+	return &calibration{Result: r}, nil
+}
+
+func (cal *calibration) tables() []outputs.Table {
+	r := cal.Result
+	t := outputs.Table{Title: fmt.Sprintf("Measured − true: %d streams × %g tokens/s", r.Streams, r.TokensPerSecond),
+		Columns: []outputs.Column{{Name: "Error"}, {Name: "P50", Unit: "µs", Kind: outputs.KindFloat, Format: "%.1f"},
+			{Name: "P99", Unit: "µs", Kind: outputs.KindFloat, Format: "%.1f"}, {Name: "Max", Unit: "µs", Kind: outputs.KindFloat, Format: "%.1f"}}}
+	for _, row := range []struct {
+		name string
+		s    calibrate.Spread
+	}{{"TTFT", r.TTFTError}, {"ITL", r.ITLError}, {"E2E", r.E2EError}, {"Schedule lag", r.ScheduleLag}} {
+		t.AddRow(row.name, row.s.P50, row.s.P99, row.s.Max)
+	}
+	t.Notes = append(t.Notes, fmt.Sprintf("%d chunks compared, %.0f chunks/s, stamped by the %s (%.1f %% by the kernel)", r.Chunks, r.ChunksPerSecond, r.StampSource, 100*r.KernelShare))
+	if r.CPUPerChunk != nil {
+		t.Notes = append(t.Notes, fmt.Sprintf("client CPU %.1f µs a chunk", *r.CPUPerChunk))
+	}
+	if r.FailedStreams+r.Unmatched > 0 {
+		t.Notes = append(t.Notes, fmt.Sprintf("%d streams failed, %d could not be matched with the truth", r.FailedStreams, r.Unmatched))
+	}
+	if l := cal.Limit; l != nil {
+		switch {
+		case l.Streams == 0:
+			t.Notes = append(t.Notes, fmt.Sprintf("not even %d streams keep every p99 error below %g µs here", l.FirstBad, l.BoundUS))
+		case l.FirstBad == 0:
+			t.Notes = append(t.Notes, fmt.Sprintf("every load up to %d streams (%.0f chunks/s) keeps every p99 error below %g µs", l.Streams, l.ChunksPerSecond, l.BoundUS))
+		default:
+			t.Notes = append(t.Notes, fmt.Sprintf("highest load with every p99 error below %g µs: %d streams (%.0f chunks/s); %d streams do not", l.BoundUS, l.Streams, l.ChunksPerSecond, l.FirstBad))
+		}
+	}
+	return []outputs.Table{t}
+}
