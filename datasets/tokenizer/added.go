@@ -147,7 +147,10 @@ func wordAfter(s string) bool {
 	return s != "" && isWord(r)
 }
 
-// isWord is \w of a Unicode regular expression.
+// isWord is \w of a Unicode regular expression (UTS 18, annex C).
 func isWord(r rune) bool {
-	return unicode.IsLetter(r) || unicode.IsMark(r) || unicode.Is(unicode.Nd, r) || unicode.Is(unicode.Pc, r) || unicode.Is(unicode.Nl, r)
+	if r < utf8.RuneSelf {
+		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '_'
+	}
+	return unicode.In(r, unicode.L, unicode.M, unicode.Nd, unicode.Nl, unicode.Pc, unicode.Other_Alphabetic, unicode.Join_Control)
 }

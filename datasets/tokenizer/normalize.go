@@ -83,7 +83,7 @@ func parseNormalizer(raw json.RawMessage) (normalizer, error) {
 	case "Lowercase":
 		return lowercase, nil
 	case "StripAccents":
-		return stripMarks, nil
+		return func(s string) string { return stripMarks(s, unicode.M) }, nil
 	case "Strip":
 		return func(s string) string {
 			if j.StripLeft {
@@ -160,9 +160,9 @@ func lowercase(s string) string {
 	return strings.ToLower(s)
 }
 
-func stripMarks(s string) string {
+func stripMarks(s string, marks *unicode.RangeTable) string {
 	return strings.Map(func(r rune) rune {
-		if r >= utf8.RuneSelf && unicode.Is(unicode.Mn, r) {
+		if r >= utf8.RuneSelf && unicode.Is(marks, r) {
 			return -1
 		}
 		return r
@@ -210,7 +210,7 @@ func bertNormalizer(clean, chinese, accents, lower bool) normalizer {
 			s = b.String()
 		}
 		if accents {
-			s = stripMarks(norm.NFD.String(s))
+			s = stripMarks(norm.NFD.String(s), unicode.Mn)
 		}
 		if lower {
 			s = lowercase(s)

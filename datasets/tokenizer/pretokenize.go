@@ -3,7 +3,6 @@ package tokenizer
 import (
 	"encoding/json"
 	"fmt"
-	"regexp"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -135,44 +134,23 @@ func (p *splitter) split(pieces []string, _ bool, out []string) []string {
 	return out
 }
 
+// stretch is a part of a piece: what the pattern matches, or what lies between.
+type stretch struct {
+	start, end int
+	delim      bool
+}
+
 func (p *splitter) one(s string, out []string) []string {
-	// part receives the alternating stretches of delimiter and text.
-	held := 0 // MergedWith*, Contiguous: start of what is not out yet
-	lastDelim, any := false, false
-	part := func(start, end int, delim bool) {
-		if start == end {
-			return
-		}
-		switch p.behavior {
-		case "Isolated":
-			out = append(out, s[start:end])
-		case "Removed":
-			if !delim {
-				out = append(out, s[start:end])
-			}
-		case "Contiguous":
-			if any && delim != lastDelim {
-				out = append(out, s[held:start])
-				held = start
-			}
-		case "MergedWithPrevious":
-			// a delimiter ends the piece it follows; a second one stands alone
-			if delim {
-				out = append(out, s[held:end])
-				held = end
-			}
-		case "MergedWithNext":
-			if delim && held < start {
-				out = append(out, s[held:start])
-				held = start
-			}
-		}
-		lastDelim, any = delim, true
-	}
+	var parts []stretch
 	done := 0
+	add := func(start, end int, delim bool) {
+		if start < end {
+			parts = append(parts, stretch{start, end, delim})
+		}
+	}
 	found := func(start, end int) {
-		part(done, start, p.invert)
-		part(start, end, !p.invert)
+		add(done, start, p.invert)
+		add(start, end, !p.invert)
 		done = end
 	}
 	if e, ok := p.m.(*engine); ok {
@@ -187,9 +165,31 @@ func (p *splitter) one(s string, out []string) []string {
 			from = end
 		}
 	}
-	part(done, len(s), p.invert)
-	if p.behavior != "Isolated" && p.behavior != "Removed" && held < len(s) {
-		out = append(out, s[held:])
+	add(done, len(s), p.invert)
+	held := 0 // start of what is not out yet
+	for i, part := range parts {
+		var next stretch
+		if i+1 < len(parts) {
+			next = parts[i+1]
+		}
+		join := false // with the next part
+		switch p.behavior {
+		case "Removed":
+			if part.delim {
+				held = part.end
+				continue
+			}
+		case "Contiguous":
+			join = part.delim == next.delim
+		case "MergedWithPrevious": // a delimiter joins what it follows; a second one stands alone
+			join = !part.delim && next.delim
+		case "MergedWithNext":
+			join = part.delim && !next.delim
+		}
+		if !join || i+1 == len(parts) {
+			out = append(out, s[held:part.end])
+			held = part.end
+		}
 	}
 	return out
 }
@@ -285,14 +285,31 @@ func (f runsOf) split(pieces []string, _ bool, out []string) []string {
 	return out
 }
 
-type goPattern struct{ re *regexp.Regexp }
-
-func (g goPattern) next(s string, from int) (int, int) {
-	loc := g.re.FindStringIndex(s[from:])
-	if loc == nil || loc[1] == loc[0] {
+// findWord finds `\w+|[^\w\s]+`.
+func findWord(s string, from int) (int, int) {
+	kind := func(r rune) int {
+		switch {
+		case unicode.IsSpace(r):
+			return 0
+		case isWord(r):
+			return 1
+		}
+		return 2
+	}
+	start, in := -1, 0
+	for i, r := range s[from:] {
+		k := kind(r)
+		if start >= 0 && k != in {
+			return start, from + i
+		}
+		if start < 0 && k != 0 {
+			start, in = from+i, k
+		}
+	}
+	if start < 0 {
 		return -1, -1
 	}
-	return from + loc[0], from + loc[1]
+	return start, len(s)
 }
 
 func isASCIIPunct(r rune) bool {
@@ -372,7 +389,7 @@ func parsePreTokenizer(raw json.RawMessage, list []preTokenizer) (_ []preTokeniz
 	case "WhitespaceSplit":
 		return add(byRune{drop: unicode.IsSpace}, nil)
 	case "Whitespace":
-		return add(&splitter{m: goPattern{regexp.MustCompile(`[\p{L}\p{M}\p{Nd}\p{Nl}\p{Pc}]+|[^\p{L}\p{M}\p{Nd}\p{Nl}\p{Pc}\t\n\v\f\r \x{85}\p{Z}]+`)}, behavior: "Removed", invert: true}, nil)
+		return add(&splitter{m: matcherFunc(findWord), behavior: "Removed", invert: true}, nil)
 	case "Punctuation":
 		if j.Behavior == "" {
 			j.Behavior = "Isolated"
