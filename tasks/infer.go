@@ -104,7 +104,7 @@ func (in *inference) phases(ctx context.Context, todo []question, rep *Inference
 	in.observe.TaskStarted(in.task, expected, cfg.Duration)
 	defer in.observe.TaskEnded(in.task)
 	var answered, failed atomic.Int64
-	rep.Load = load.Run(ctx, cfg, func(ctx context.Context, s load.Slot) {
+	rep.Load = in.dispatch(ctx, cfg, func(ctx context.Context, s load.Slot) {
 		if in.one(ctx, todo[s.Index%len(todo)], s, s.Index/len(todo)) {
 			answered.Add(1)
 		} else {
@@ -116,6 +116,33 @@ func (in *inference) phases(ctx context.Context, todo []question, rep *Inference
 		rep.Failed = expected - rep.Answered
 	}
 	return nil
+}
+
+// dispatch sends the requests of the measured phase, in rounds where the run
+// asks so (Options.Batch).
+func (in *inference) dispatch(ctx context.Context, cfg load.Config, do func(context.Context, load.Slot)) load.Report {
+	size := in.opts.Batch
+	if size <= 0 || cfg.Count <= size {
+		return load.Run(ctx, cfg, do)
+	}
+	var all load.Report
+	count := cfg.Count
+	cfg.Schedule, cfg.MaxConcurrency = load.AllAtOnce{}, size
+	for first := 0; first < count && !all.Stopped; first += size {
+		cfg.Count = min(size, count-first)
+		r := load.Run(ctx, cfg, func(ctx context.Context, s load.Slot) {
+			s.Index += first
+			do(ctx, s)
+		})
+		if first == 0 {
+			all.Started = r.Started
+		}
+		all.Ended, all.Stopped = r.Ended, r.Stopped
+		all.Dispatched += r.Dispatched
+		all.MaxInFlight = max(all.MaxInFlight, r.MaxInFlight)
+		all.Lag, all.SlotWait = append(all.Lag, r.Lag...), append(all.SlotWait, r.SlotWait...)
+	}
+	return all
 }
 
 // questions lists what is to be asked, without what an earlier run answered.
@@ -253,6 +280,9 @@ func saltPrompt(p datasets.Prompt, i int) datasets.Prompt {
 // is the only one that every server accepts as x-request-id (some answer 400 to
 // anything else). The same run, kind and number give the same id.
 func (in *inference) requestID(kind string) string {
+	if prefix := in.opts.RequestIDPrefix; prefix != "" {
+		return fmt.Sprintf("%s%s-%d", prefix, kind, in.sent.Add(1))
+	}
 	sum := sha256.Sum256(fmt.Appendf(nil, "%s\x00%s\x00%s\x00%d", in.opts.runTag, in.task, kind, in.sent.Add(1)))
 	id := uuid.UUID(sum[:16])
 	id[6] = id[6]&0x0f | 0x40 // version 4
@@ -273,6 +303,9 @@ func (in *inference) one(ctx context.Context, q question, s load.Slot, round int
 	}
 	for attempt := 0; ; attempt++ {
 		req.ID = in.requestID("req")
+		if prefix := in.opts.RequestIDPrefix; prefix != "" && attempt == 0 {
+			req.ID = fmt.Sprintf("%s%d", prefix, s.Index)
+		}
 		res := in.svc.client.Do(ctx, req)
 		res.Decode()
 		rec := newRecord(res, req)

@@ -26,6 +26,17 @@ type DatasetChoice struct {
 	Origin string
 	Config datasets.Config
 	Load   datasets.LoadOptions
+	// Set is what is asked where it does not come from Config: the requests of a
+	// workload. Nil loads Config.
+	Set *datasets.Set
+}
+
+// load is the data set's samples.
+func (d *DatasetChoice) load(ctx context.Context) (*datasets.Set, error) {
+	if d.Set != nil {
+		return d.Set, nil
+	}
+	return d.Config.Load(ctx, d.Load)
 }
 
 // Task is one model asked one data set.
@@ -63,8 +74,10 @@ func NewPlan(modelChoices []ModelChoice, sets []DatasetChoice) (*Plan, error) {
 	}
 	setAbbr := map[string]int{}
 	for _, d := range sets {
-		if err := d.Config.Validate(); err != nil {
-			return nil, fmt.Errorf("data set %s: %w", d.Name, err)
+		if d.Set == nil {
+			if err := d.Config.Validate(); err != nil {
+				return nil, fmt.Errorf("data set %s: %w", d.Name, err)
+			}
 		}
 		for _, id := range scorerIDs(d.Config) {
 			if _, err := evaluators.Describe(id); err != nil {
@@ -108,7 +121,7 @@ type Estimate struct {
 func (p *Plan) Estimate(ctx context.Context) ([]Estimate, error) {
 	var out []Estimate
 	for _, t := range p.Tasks {
-		set, err := t.Dataset.Config.Load(ctx, t.Dataset.Load)
+		set, err := t.Dataset.load(ctx)
 		if err != nil {
 			return nil, fmt.Errorf("data set %s: %w", t.Dataset.Name, err)
 		}

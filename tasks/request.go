@@ -50,6 +50,10 @@ func newRequest(cfg models.Config, set datasets.Config, s *datasets.Sample, prom
 	}
 	if len(s.Params) > 0 {
 		req.Params = maps.Clone(s.Params)
+		if name, ok := s.Params["model"].(string); ok { // an adapter (LoRA) served under a name of its own
+			req.Model = name
+			delete(req.Params, "model")
+		}
 	}
 	return req
 }

@@ -36,6 +36,12 @@ type Options struct {
 	ReadyTimeout     time.Duration // how long to wait for a server that is still coming up
 	MaxNumWorkers    int           // tasks at once
 	NoStorePrompts   bool
+	// Batch > 0 asks in rounds of so many requests: a round starts when the one
+	// before has ended.
+	Batch int
+	// RequestIDPrefix + number is the id of every request (vLLM's
+	// --request-id-prefix); "" = ids in the form of UUIDs.
+	RequestIDPrefix string
 	Scorer           string // overrides the data sets' scorers
 
 	Judges           []ModelChoice // models asked by judge scorers
