@@ -1,0 +1,160 @@
+package workloads
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"ais_bench/datasets"
+	"ais_bench/registry"
+)
+
+// custom asks the rows of a JSONL file, in vLLM's form {"prompt": "…"} or with a
+// list of chat messages {"messages": [{"role", "content"}]} (SGLang's openai data
+// set). The output length is OutputLen, or with -1 the row's output_tokens
+// (max_tokens is read as well), which must then be there. Shuffled by the seed,
+// then cut or topped up to NumPrompts.
+//
+// A prompt is rendered with ChatTemplate where one is set: for completions
+// endpoints only, a chat endpoint renders by itself.
+//
+// Uses: NumPrompts, OutputLen, NoOversample, DisableShuffle, ChatTemplate,
+// Tokenizer (optional), CacheBust, MaxModelLen.
+type custom struct {
+	notes
+	cfg Config
+}
+
+type customRow struct {
+	Prompt       *string         `json:"prompt"`
+	Messages     []customMessage `json:"messages"`
+	OutputTokens *int            `json:"output_tokens"`
+	MaxTokens    *int            `json:"max_tokens"`
+}
+
+type customMessage struct {
+	Role    string          `json:"role"`
+	Content json.RawMessage `json:"content"`
+}
+
+func newCustom(cfg Config) (Workload, error) { return &custom{cfg: cfg}, nil }
+
+func (w *custom) String() string {
+	return fmt.Sprintf("custom: rows of %s, seed %d", w.cfg.DatasetPath, w.cfg.Seed)
+}
+
+func (w *custom) Samples(ctx context.Context) ([]datasets.Sample, error) {
+	cfg := &w.cfg
+	w.reset()
+	var all []datasets.Sample
+	err := eachLine(cfg.DatasetPath, func(line []byte, number int) error {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		s, err := w.row(line, number)
+		if err != nil {
+			return err
+		}
+		cfg.measure(&s)
+		if cfg.tooLong(&s) {
+			w.skip(number, fmt.Sprintf("longer than the model's %d tokens", cfg.MaxModelLen))
+			return nil
+		}
+		all = append(all, s)
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	if len(all) == 0 {
+		return nil, fmt.Errorf("%s: no rows to ask", cfg.DatasetPath)
+	}
+	return cfg.fit(cfg.shuffled(all)), nil
+}
+
+func (w *custom) row(line []byte, number int) (datasets.Sample, error) {
+	cfg := &w.cfg
+	var row customRow
+	if err := unmarshal(line, &row); err != nil {
+		return datasets.Sample{}, err
+	}
+	out := cfg.OutputLen
+	if out == -1 {
+		n := row.OutputTokens
+		if n == nil {
+			n = row.MaxTokens
+		}
+		switch {
+		case n == nil:
+			return datasets.Sample{}, fmt.Errorf(`no "output_tokens", which --custom-output-len -1 takes the length from`)
+		case *n < 1:
+			return datasets.Sample{}, fmt.Errorf(`"output_tokens" must be at least 1, got %d`, *n)
+		}
+		out = *n
+	}
+	s := cfg.sample(strconv.Itoa(number), out)
+	var err error
+	switch {
+	case row.Prompt != nil && row.Messages != nil:
+		return s, fmt.Errorf(`both "prompt" and "messages"; give one`)
+	case row.Prompt != nil:
+		if strings.TrimSpace(*row.Prompt) == "" {
+			return s, fmt.Errorf(`"prompt" is empty`)
+		}
+		if s.Prompt.Text, err = cfg.templated(cfg.salted(*row.Prompt)); err != nil {
+			return s, fmt.Errorf("chat template: %w", err)
+		}
+		return s, nil
+	case len(row.Messages) > 0:
+		for i, m := range row.Messages {
+			t, err := m.turn()
+			if err != nil {
+				return s, fmt.Errorf("message %d: %w", i, err)
+			}
+			s.Prompt.Turns = append(s.Prompt.Turns, t)
+		}
+		s.Prompt.Turns[0].Text = cfg.salted(s.Prompt.Turns[0].Text)
+		return s, cfg.renderTurns(&s)
+	}
+	var keys map[string]json.RawMessage
+	_ = json.Unmarshal(line, &keys) // it just decoded as an object
+	for _, k := range slices.Sorted(maps.Keys(keys)) {
+		if near := registry.Nearest(k, []string{"prompt", "messages"}); near != "" {
+			return s, fmt.Errorf(`no %q; did you mean it by %q?`, near, k)
+		}
+	}
+	return s, fmt.Errorf(`neither "prompt" nor "messages"`)
+}
+
+// turn reads a message whose content is a string or a list of text parts.
+func (m customMessage) turn() (datasets.Turn, error) {
+	switch m.Role {
+	case "system", "user", "assistant":
+	case "developer":
+		m.Role = "system"
+	default:
+		return datasets.Turn{}, fmt.Errorf("role %q is not known; give system, user or assistant", m.Role)
+	}
+	var text string
+	if json.Unmarshal(m.Content, &text) == nil {
+		return datasets.Turn{Role: m.Role, Text: text}, nil
+	}
+	var parts []struct {
+		Type string `json:"type"`
+		Text string `json:"text"`
+	}
+	if err := json.Unmarshal(m.Content, &parts); err != nil {
+		return datasets.Turn{}, fmt.Errorf(`"content" must be a string or a list of parts`)
+	}
+	for _, p := range parts {
+		if p.Type != "text" {
+			return datasets.Turn{}, fmt.Errorf("content part of type %q; this workload asks text only", p.Type)
+		}
+		text += p.Text
+	}
+	return datasets.Turn{Role: m.Role, Text: text}, nil
+}

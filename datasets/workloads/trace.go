@@ -1,0 +1,207 @@
+package workloads
+
+import (
+	"context"
+	"fmt"
+	"hash/fnv"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"sort"
+	"strconv"
+	"strings"
+	"sync"
+
+	"ais_bench/datasets"
+)
+
+// traceRow is one arrival of a trace.
+type traceRow struct {
+	seconds float64 // trace time
+	in, out int
+	hashes  []int64
+	text    string // literal prompt, where the trace has one
+	line    int
+}
+
+func (c *Config) checkTrace() error {
+	if !(c.SecMultiplier > 0) || math.IsInf(c.SecMultiplier, 0) {
+		return fmt.Errorf("time multiplier must be above 0, got %g", c.SecMultiplier)
+	}
+	switch c.TimestampUnit {
+	case "s", "ms":
+	default:
+		return fmt.Errorf("timestamp unit %q is not known; give s or ms", c.TimestampUnit)
+	}
+	if c.StartOffset < 0 {
+		return fmt.Errorf("start offset must not be negative, got %g s", c.StartOffset)
+	}
+	if c.EndOffset > 0 && c.EndOffset <= c.StartOffset {
+		return fmt.Errorf("end offset %g s is not after start offset %g s", c.EndOffset, c.StartOffset)
+	}
+	return nil
+}
+
+// replay turns trace rows into requests in order of arrival.
+func (c *Config) replay(ctx context.Context, n *notes, rows []traceRow) ([]datasets.Sample, error) {
+	if len(rows) == 0 {
+		return nil, fmt.Errorf("%s: the trace is empty", c.DatasetPath)
+	}
+	sort.SliceStable(rows, func(i, j int) bool { return rows[i].seconds < rows[j].seconds })
+	zero := rows[0].seconds
+	if c.StartOffset > 0 || c.EndOffset > 0 {
+		last := rows[len(rows)-1].seconds - zero
+		rows = slices.DeleteFunc(rows, func(r traceRow) bool {
+			t := r.seconds - zero
+			return t < c.StartOffset || c.EndOffset > 0 && t >= c.EndOffset
+		})
+		if len(rows) == 0 {
+			return nil, fmt.Errorf("%s: no row in the window from %g s to %g s; the trace lasts %g s", c.DatasetPath, c.StartOffset, c.EndOffset, last)
+		}
+	}
+	zero += c.StartOffset
+	if c.KeepOffset {
+		zero = 0
+	}
+	rows = slices.DeleteFunc(rows, func(r traceRow) bool {
+		long := c.MaxModelLen > 0 && r.in+r.out > c.MaxModelLen
+		if long {
+			n.skip(r.line, fmt.Sprintf("longer than the model's %d tokens", c.MaxModelLen))
+		}
+		return long
+	})
+	if c.NumPrompts > 0 && len(rows) > c.NumPrompts {
+		rows = rows[:c.NumPrompts]
+	}
+	longest := 0
+	if c.TraceAsText {
+		for _, r := range rows {
+			if rest := r.in - len(r.hashes)*c.ChunkHashSize; len(r.hashes) == 0 || rest > longest {
+				longest = max(longest, rest, min(r.in, c.ChunkHashSize))
+			}
+		}
+	}
+	sp, err := newSpeller(ctx, c.Tokenizer, longest, 1)
+	if err != nil {
+		return nil, err
+	}
+	b := newBlocks(c, sp)
+	samples := make([]datasets.Sample, len(rows))
+	err = each(ctx, len(rows), func(i int) error {
+		row := rows[i]
+		s := c.sample(strconv.Itoa(row.line), row.out)
+		s.Params = map[string]any{"ignore_eos": true}
+		s.Fields[FieldRow] = row.line
+		s.ArriveNS = int64(math.Round((row.seconds - zero) * c.SecMultiplier * 1e9))
+		switch {
+		case row.text != "":
+			s.Prompt.Text = c.salted(row.text)
+			c.measure(&s)
+		case c.TraceAsText:
+			p := b.text(row)
+			s.Prompt.Text = p.text
+			s.Fields[FieldInputLen] = p.tokens + c.Tokenizer.AddedByDefault()
+		default:
+			s.Prompt.TokenIDs = b.ids(row)
+			s.Fields[FieldInputLen] = len(s.Prompt.TokenIDs)
+		}
+		samples[i] = s
+		return nil
+	})
+	return samples, err
+}
+
+// blocks makes and keeps what hash ids stand for. Equal ids give equal blocks,
+// in this process and in any other: a block depends on the seed, the salt and the
+// id alone. Every block begins with its id's own random tokens, so that two blocks
+// do not begin alike.
+type blocks struct {
+	sp   *speller
+	size int
+	seed uint64
+	mu   sync.Mutex
+	made map[int64]*block
+}
+
+type block struct {
+	once sync.Once
+	ids  []int
+	text passage
+}
+
+func newBlocks(c *Config, sp *speller) *blocks {
+	b := &blocks{sp: sp, size: c.ChunkHashSize, seed: c.Seed, made: map[int64]*block{}}
+	if c.CacheBust != "" { // other blocks, shared among themselves as before
+		h := fnv.New64a()
+		h.Write([]byte(c.CacheBust))
+		b.seed ^= h.Sum64()
+	}
+	return b
+}
+
+func (b *blocks) get(hash int64, asText bool) *block {
+	b.mu.Lock()
+	e := b.made[hash]
+	if e == nil {
+		e = &block{}
+		b.made[hash] = e
+	}
+	b.mu.Unlock()
+	e.once.Do(func() {
+		r := stream(b.seed, purposePrompt<<16+uint64(hash))
+		if asText {
+			e.text = b.sp.piece(passage{}, r.IntN(len(b.sp.ids)), b.size, r)
+		} else {
+			e.ids = b.sp.draw(r, b.size)
+		}
+	})
+	return e
+}
+
+// ids is the prompt of a row: its blocks, cut or filled to its length.
+func (b *blocks) ids(row traceRow) []int {
+	ids := make([]int, 0, row.in)
+	for _, h := range row.hashes {
+		if len(ids) >= row.in {
+			break
+		}
+		e := b.get(h, false)
+		ids = append(ids, e.ids[:min(len(e.ids), row.in-len(ids))]...)
+	}
+	return append(ids, b.sp.draw(b.own(row), row.in-len(ids))...)
+}
+
+// text is the prompt of a row as text: its whole blocks and, after them, the
+// beginning of the last one or tokens of its own. Blocks can merge a token where
+// they meet; the last part takes up the difference.
+func (b *blocks) text(row traceRow) passage {
+	var whole strings.Builder
+	k := 0
+	for ; k < len(row.hashes) && (k+1)*b.size < row.in; k++ {
+		whole.WriteString(b.get(row.hashes[k], true).text.text)
+	}
+	r := b.own(row)
+	start := r.IntN(len(b.sp.ids))
+	if k < len(row.hashes) {
+		start = stream(b.seed, purposePrompt<<16+uint64(row.hashes[k])).IntN(len(b.sp.ids))
+	}
+	rest := row.in - k*b.size
+	var best passage
+	for n, round := rest, 0; round < rounds; round++ {
+		text := whole.String() + b.sp.piece(passage{}, start, max(n, 1), r).text
+		got := b.sp.tok.Count(text)
+		if round == 0 || distance(got, row.in) < distance(best.tokens, row.in) {
+			best = passage{text: text, tokens: got}
+		}
+		if got == row.in || n <= 1 && got > row.in {
+			break
+		}
+		n += row.in - got
+	}
+	return best
+}
+
+// own is the stream of what belongs to one row alone.
+func (b *blocks) own(row traceRow) *rand.Rand {
+	return stream(b.seed, purposePrompt<<17+uint64(row.line))
+}
