@@ -42,7 +42,7 @@ type Options struct {
 	// RequestIDPrefix + number is the id of every request (vLLM's
 	// --request-id-prefix); "" = ids in the form of UUIDs.
 	RequestIDPrefix string
-	Scorer           string // overrides the data sets' scorers
+	Scorer          string // overrides the data sets' scorers
 
 	Judges           []ModelChoice // models asked by judge scorers
 	JudgeConcurrency int

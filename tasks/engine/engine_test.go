@@ -1,0 +1,159 @@
+//go:build unix
+
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// This test program plays two more parts: an engine that serves /health, and a
+// program that launches an engine and is then killed.
+func TestMain(m *testing.M) {
+	switch os.Getenv("ENGINE_TEST_PART") {
+	case "engine":
+		http.HandleFunc("/health", func(http.ResponseWriter, *http.Request) {})
+		fmt.Println(http.ListenAndServe(os.Getenv("ENGINE_TEST_ADDR"), nil))
+		os.Exit(1)
+	case "launcher":
+		addr := os.Getenv("ENGINE_TEST_ADDR")
+		_, err := Start(context.Background(), Config{Command: os.Getenv("ENGINE_TEST_COMMAND"), Env: []string{"ENGINE_TEST_PART=engine"}, Server: "http://" + addr})
+		fmt.Println("started", err)
+		time.Sleep(time.Minute)
+		os.Exit(0)
+	}
+	os.Exit(m.Run())
+}
+
+func freeAddr(t *testing.T) string {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	return l.Addr().String()
+}
+
+// command starts a worker in the background, notes its process id and becomes
+// the engine; the worker would outlive a kill of the engine alone.
+func command(pidFile string) string {
+	return fmt.Sprintf("sleep 300 & echo $! > %s; %s & wait", pidFile, os.Args[0])
+}
+
+func readPid(t *testing.T, file string) int {
+	b, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	pid, err := strconv.Atoi(strings.TrimSpace(string(b)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return pid
+}
+
+// running reports whether a process exists and is no zombie.
+func running(pid int) bool {
+	if errors.Is(syscall.Kill(pid, 0), syscall.ESRCH) {
+		return false
+	}
+	out, err := exec.Command("ps", "-o", "stat=", "-p", strconv.Itoa(pid)).Output()
+	return err == nil && !strings.HasPrefix(strings.TrimSpace(string(out)), "Z")
+}
+
+func waitGone(t *testing.T, what string, pid int) {
+	for range 1000 {
+		if !running(pid) {
+			return
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	t.Errorf("%s (process %d) is still running", what, pid)
+	_ = syscall.Kill(pid, syscall.SIGKILL)
+}
+
+func TestStopEndsTheWholeGroup(t *testing.T) {
+	addr, pid := freeAddr(t), filepath.Join(t.TempDir(), "pid")
+	e, err := Start(t.Context(), Config{Command: command(pid), Env: []string{"ENGINE_TEST_PART=engine", "ENGINE_TEST_ADDR=" + addr}, Server: "http://" + addr, Grace: time.Second})
+	if err != nil {
+		t.Fatal(err)
+	}
+	worker := readPid(t, pid)
+	if !running(worker) {
+		t.Fatal("the worker is not running")
+	}
+	e.Stop()
+	e.Stop() // a second time does nothing
+	waitGone(t, "the worker", worker)
+	if answers(t.Context(), "http://"+addr) {
+		t.Error("the engine still answers")
+	}
+}
+
+func TestGuardEndsTheGroupOfAKilledProgram(t *testing.T) {
+	addr, pid := freeAddr(t), filepath.Join(t.TempDir(), "pid")
+	c := exec.Command(os.Args[0])
+	c.Env = append(os.Environ(), "ENGINE_TEST_PART=launcher", "ENGINE_TEST_ADDR="+addr, "ENGINE_TEST_COMMAND="+command(pid))
+	out, err := c.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := c.Start(); err != nil {
+		t.Fatal(err)
+	}
+	said := make([]byte, 100)
+	n, _ := out.Read(said)
+	if got := strings.TrimSpace(string(said[:n])); got != "started <nil>" {
+		t.Fatalf("the launcher said %q", got)
+	}
+	worker := readPid(t, pid)
+	if err := c.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	_ = c.Wait() // killed
+	waitGone(t, "the worker", worker)
+}
+
+func TestStartFails(t *testing.T) {
+	dir := t.TempDir()
+	addr := freeAddr(t)
+	_, err := Start(t.Context(), Config{Command: "echo no weights in DIR; exit 3", Server: "http://" + addr, Log: filepath.Join(dir, "log")})
+	if err == nil || !strings.Contains(err.Error(), "exit status 3") || !strings.Contains(err.Error(), "no weights in DIR") {
+		t.Errorf("a command that ends: %v", err)
+	}
+	_, err = Start(t.Context(), Config{Command: "sleep 300", Server: "http://" + addr, Ready: 300 * time.Millisecond, Grace: time.Second})
+	if err == nil || !strings.Contains(err.Error(), "does not answer") {
+		t.Errorf("a command that never serves: %v", err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err = Start(ctx, Config{Command: "sleep 300", Server: "http://" + addr, Grace: time.Second}); !errors.Is(err, context.Canceled) {
+		t.Errorf("cancelled: %v", err)
+	}
+	if _, err = Start(t.Context(), Config{Command: "  "}); err == nil {
+		t.Error("an empty command was accepted")
+	}
+}
+
+func TestStartRefusesATakenAddress(t *testing.T) {
+	addr := freeAddr(t)
+	e, err := Start(t.Context(), Config{Command: os.Args[0], Env: []string{"ENGINE_TEST_PART=engine", "ENGINE_TEST_ADDR=" + addr}, Server: "http://" + addr, Grace: time.Second})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer e.Stop()
+	if _, err := Start(t.Context(), Config{Command: "sleep 1", Server: "http://" + addr}); err == nil || !strings.Contains(err.Error(), "already") {
+		t.Errorf("taken address: %v", err)
+	}
+}
