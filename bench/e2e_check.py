@@ -1,18 +1,20 @@
-"""Checks a run against a real engine from outside: asks the server the same questions again, whole instead of
-streamed, and compares the server's own usage with what ais_bench recorded.
+"""Checks runs against a real engine from outside: asks the server the same questions again, whole instead of
+streamed, and compares the server's own usage with the token counts that ais_bench recorded.
+
+A server that sends no usage in its streams leaves the input tokens of a streamed run unknown; the output
+tokens are then counted by the server's tokenizer and must equal the usage of the same answer.
 
 usage: e2e_check.py BASE_URL WORK_DIR ...
 """
+import csv
 import glob
 import json
 import sys
 import urllib.request
 
-ROLES = {"system": "system", "user": "user", "assistant": "assistant"}
-
 
 def ask(base, messages, max_tokens):
-    body = {"model": "smollm2", "messages": messages, "max_tokens": max_tokens, "temperature": 0, "ignore_eos": False}
+    body = {"model": "smollm2", "messages": messages, "max_tokens": max_tokens, "temperature": 0}
     req = urllib.request.Request(base + "/v1/chat/completions", json.dumps(body).encode(), {"content-type": "application/json"})
     with urllib.request.urlopen(req, timeout=600) as r:
         return json.load(r)
@@ -20,25 +22,37 @@ def ask(base, messages, max_tokens):
 
 def main():
     base, bad = sys.argv[1], 0
+    cache = {}
     for work in sys.argv[2:]:
-        rows = [json.loads(l) for f in glob.glob(work + "/*/predictions/*/*.jsonl") for l in open(f)]
+        rows = [json.loads(line) for f in glob.glob(work + "/*/predictions/*/*.jsonl") for line in open(f)]
+        counted = {}
+        for f in glob.glob(work + "/*/performances/*/*.csv"):
+            for r in csv.DictReader(open(f)):
+                counted[r["request_id"]] = r
         failed = [r for r in rows if not r["success"]]
-        prompt_same = output_same = output_diff = text_diff = 0
+        tally = dict.fromkeys(["input equal", "input unknown", "input differs", "output equal", "output differs", "answered differently"], 0)
         for r in rows:
-            messages = [{"role": ROLES[m["role"]], "content": m["prompt"]} for m in r["origin_prompt"]]
-            answer = ask(base, messages, 256)
-            usage, text = answer["usage"], answer["choices"][0]["message"]["content"]
-            prompt_same += usage["prompt_tokens"] == r["input_tokens"]
-            if text.strip() != r["prediction"].strip():
-                text_diff += 1  # batching changes the arithmetic; another answer has another length
-            elif usage["completion_tokens"] == r["output_tokens"]:
-                output_same += 1
+            messages = [{"role": m["role"], "content": m["prompt"]} for m in r["origin_prompt"]]
+            key = json.dumps(messages)
+            if key not in cache:
+                cache[key] = ask(base, messages, 256)
+            usage, text = cache[key]["usage"], cache[key]["choices"][0]["message"]["content"]
+            ours = counted[r["uuid"]]
+            if ours["input_tokens"] == "":
+                tally["input unknown"] += 1
             else:
-                output_diff += 1
-                print("output tokens differ:", usage["completion_tokens"], r["output_tokens"], r["sample_id"])
-        print(f"{work.rsplit('/', 1)[-1]}: {len(rows)} requests, {len(failed)} failed; input tokens equal the server's usage in "
-              f"{prompt_same} of {len(rows)}; output tokens equal in {output_same}, differ in {output_diff}; answered differently when asked again: {text_diff}")
-        bad += len(failed) + (len(rows) - prompt_same) + output_diff + (len(rows) == 0)
+                tally["input equal" if int(ours["input_tokens"]) == usage["prompt_tokens"] else "input differs"] += 1
+            if text != r["prediction"]:
+                tally["answered differently"] += 1  # another answer has another length
+            elif ours["output_tokens"] and int(ours["output_tokens"]) == usage["completion_tokens"]:
+                tally["output equal"] += 1
+            else:
+                tally["output differs"] += 1
+                print("  output tokens: usage", usage["completion_tokens"], "recorded", ours["output_tokens"] or "unknown", "sample", r["sample_id"])
+        sources = sorted({c["token_source"] for c in counted.values()})
+        print(f"{work.rsplit('/', 1)[-1]}: {len(rows)} requests, {len(failed)} failed, tokens from {', '.join(sources)}; "
+              + ", ".join(f"{k} {v}" for k, v in tally.items() if v))
+        bad += len(failed) + tally["input differs"] + tally["output differs"] + (len(rows) == 0) + (tally["output equal"] == 0)
     sys.exit(1 if bad else 0)
 
 

@@ -12,6 +12,7 @@ dir=${E2E_DIR:-$(mktemp -d)}
 rows=${E2E_ROWS:-50}
 gsm8k=${GSM8K:-../shared/conformance/gsm8k/test.jsonl}
 mkdir -p "$dir"
+rm -rf "$dir/demo" "$dir/gsm8k" "$dir/whole"
 server=
 cleanup() {
   if [ -n "$server" ]; then kill "$server" 2>/dev/null || true; wait "$server" 2>/dev/null || true; fi
@@ -29,7 +30,7 @@ port=$("$dir/venv/bin/python" -c 'import socket; s = socket.socket(); s.bind(("1
 echo "model: $(basename "$model")"
 
 echo "== server"
-"$dir/venv/bin/python" -m llama_cpp.server --model "$model" --model_alias smollm2 --host 127.0.0.1 --port "$port" --n_ctx 4096 >"$dir/server.log" 2>&1 &
+"$dir/venv/bin/python" -m llama_cpp.server --model "$model" --model_alias smollm2 --host 127.0.0.1 --port "$port" --n_ctx 4096 --interrupt_requests False >"$dir/server.log" 2>&1 &
 server=$!
 
 echo "== demo data set"
@@ -43,10 +44,15 @@ echo "== GSM8K, $rows rows"
   --generation-kwargs temperature=0 --max-out-len 256 --set datasets.gsm8k_gen_0_shot_cot_chat_prompt.max_out_len=256 \
   --batch-size 2 --summarizer example --work-dir "$dir/gsm8k" | tee "$dir/gsm8k.txt"
 
+echo "== demo data set again, whole answers: here the server reports usage"
+"$bin" --models vllm_api_general_chat --url "http://127.0.0.1:$port" --datasets demo_gsm8k_gen_4_shot_cot_chat_prompt --no-stream \
+  --generation-kwargs temperature=0 --max-out-len 256 --set datasets.demo_gsm8k_gen_4_shot_cot_chat_prompt.max_out_len=256 \
+  --batch-size 2 --summarizer example --work-dir "$dir/whole" | tee "$dir/whole.txt"
+
 echo "== checks"
-for what in demo gsm8k; do
+for what in demo gsm8k whole; do
   grep -q "Performance Parameters" "$dir/$what.txt" || { echo "no performance table in $what"; exit 1; }
   grep -q "accuracy" "$dir/$what.txt" || { echo "no accuracy table in $what"; exit 1; }
 done
-echo "both tables were printed for both runs"
-"$dir/venv/bin/python" bench/e2e_check.py "http://127.0.0.1:$port" "$dir/demo" "$dir/gsm8k"
+echo "both tables were printed for all runs"
+"$dir/venv/bin/python" bench/e2e_check.py "http://127.0.0.1:$port" "$dir/demo" "$dir/gsm8k" "$dir/whole"

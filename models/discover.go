@@ -120,20 +120,42 @@ type Tokenizer interface {
 	Detokenize(ctx context.Context, ids []int) (string, error)
 }
 
-// Tokenize implements Tokenizer.
+// tokenizeForms are the ways servers are asked to tokenize, in the order they
+// are tried: vLLM's and SGLang's, llama.cpp's, llama-cpp-python's.
+var tokenizeForms = []struct {
+	path, text string // endpoint and name of the text's field
+}{{"/tokenize", "prompt"}, {"/tokenize", "content"}, {"/extras/tokenize", "input"}}
+
+// Tokenize implements Tokenizer. The form that worked is remembered.
 func (s *service) Tokenize(ctx context.Context, text string) ([]int, error) {
-	in := map[string]any{"prompt": text, "add_special_tokens": false}
-	var out struct {
-		Tokens []int `json:"tokens"`
-		Count  *int  `json:"count"`
+	var firstErr error
+	start := int(s.tokenizeForm.Load())
+	for i := range tokenizeForms {
+		form := (start + i) % len(tokenizeForms)
+		f := tokenizeForms[form]
+		in := map[string]any{f.text: text, "add_special_tokens": false}
+		if f.text != "prompt" {
+			in = map[string]any{f.text: text}
+		}
+		var out struct {
+			Tokens []int `json:"tokens"`
+		}
+		err := s.tokenizer(ctx, f.path, in, &out)
+		if err == nil && (out.Tokens != nil || text == "") {
+			s.tokenizeForm.Store(int32(form))
+			return out.Tokens, nil
+		}
+		if err == nil {
+			err = fmt.Errorf("%s of model %s answers without tokens", f.path, s.cfg.name())
+		}
+		if firstErr == nil {
+			firstErr = err
+		}
+		if ctx.Err() != nil {
+			break
+		}
 	}
-	if err := s.tokenizer(ctx, "/tokenize", in, &out); err != nil {
-		return nil, err
-	}
-	if out.Tokens == nil {
-		return nil, fmt.Errorf("/tokenize of model %s answers without tokens", s.cfg.name())
-	}
-	return out.Tokens, nil
+	return nil, firstErr
 }
 
 // Detokenize asks the server's /detokenize (vLLM's shape).

@@ -46,6 +46,8 @@ type service struct {
 	header   []transport.Field
 	quirks   quirkMemory
 
+	tokenizeForm atomic.Int32 // index of the tokenizeForms entry that worked last
+
 	model     atomic.Pointer[string] // discovered name, where none is configured
 	modelOnce sync.Mutex
 }

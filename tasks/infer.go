@@ -82,6 +82,9 @@ func (in *inference) ask(ctx context.Context) (rep Inference, err error) {
 	for _, n := range seal.Notes {
 		in.observe.Note(n)
 	}
+	if sealErr == nil && ctx.Err() == nil {
+		sealErr = in.countMissingTokens(ctx)
+	}
 	rep.Pool = in.svc.client.Stats()
 	rep.Reasons = in.failures.counts()
 	return rep, errors.Join(err, sealErr)

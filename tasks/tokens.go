@@ -1,0 +1,131 @@
+package tasks
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+
+	"ais_bench/datasets/tokenizer"
+	"ais_bench/models"
+	"ais_bench/outputs"
+)
+
+// countMissingTokens fills output token counts that no usage reported, after
+// the phase, so that counting does not load a service that is being measured:
+// by the server's own tokenizer where it has one, else by the local one of the
+// model's path, over reasoning, content and tool calls. What neither can count
+// stays unknown. Records are rewritten in their Parquet file; input tokens are
+// not guessed, because a chat template adds tokens that only the server knows.
+func (in *inference) countMissingTokens(ctx context.Context) error {
+	missing, total := 0, 0
+	for rec, err := range in.run.Records(in.task.ModelAbbr, in.task.DatasetAbbr) {
+		if err != nil {
+			var damage *outputs.DamageError
+			if errors.As(err, &damage) {
+				continue
+			}
+			return err
+		}
+		total++
+		if uncounted(rec) {
+			missing++
+		}
+	}
+	if missing == 0 {
+		return nil
+	}
+	count, source, note := in.counter(ctx)
+	if count == nil {
+		in.observe.Note(fmt.Sprintf("the server reported no usage for %d of %d requests, and their tokens cannot be counted: %s", missing, total, note))
+		return nil
+	}
+	in.observe.Note(fmt.Sprintf("the server reported no usage for %d of %d requests: output tokens are counted by %s", missing, total, source))
+	return in.rewrite(func(rec *outputs.Record) error {
+		if !uncounted(rec) {
+			return nil
+		}
+		n, err := count(ctx, rec.Reasoning+rec.Text+rec.ToolCalls)
+		if err != nil {
+			in.observe.Note(fmt.Sprintf("request %s: tokens not counted: %v", rec.RequestID, err))
+			return nil
+		}
+		rec.OutputTokens, rec.TokenSource = int32(n), source
+		return nil
+	})
+}
+
+func uncounted(rec *outputs.Record) bool {
+	return rec.OK() && rec.OutputTokens == outputs.UnknownTokens
+}
+
+// counter finds what can count: the server, else the model's local tokenizer.
+func (in *inference) counter(ctx context.Context) (count func(context.Context, string) (int, error), source outputs.TokenSource, note string) {
+	if t, ok := in.svc.client.(models.Tokenizer); ok {
+		if ids, err := t.Tokenize(ctx, "one two"); err == nil && len(ids) > 0 {
+			return func(ctx context.Context, text string) (int, error) {
+				ids, err := t.Tokenize(ctx, text)
+				return len(ids), err
+			}, outputs.TokensServerTokenize, ""
+		}
+	}
+	path := in.svc.cfg.Path
+	if path == "" {
+		return nil, "", "the server has no /tokenize; name the model's tokenizer with --tokenizer DIR"
+	}
+	found, err := tokenizer.Resolve(ctx, path, tokenizer.ModeAuto, tokenizer.Options{})
+	if err != nil {
+		return nil, "", err.Error()
+	}
+	if found.Codec == nil {
+		return nil, "", found.Note
+	}
+	return func(_ context.Context, text string) (int, error) { return len(found.Codec.Encode(text, false)), nil }, outputs.TokensLocalTokenizer, ""
+}
+
+// rewrite passes every sealed record of the task through edit and replaces the
+// Parquet file when all are written.
+func (in *inference) rewrite(edit func(*outputs.Record) error) error {
+	path := in.run.PerformancePath(in.task.ModelAbbr, in.task.DatasetAbbr, "parquet")
+	tmp := path + ".counting"
+	w, err := outputs.NewRecordWriter(tmp, in.run.Redactor())
+	if err != nil {
+		return err
+	}
+	defer w.Abort()
+	for rec, err := range outputs.ReadRecords(path) {
+		if err != nil {
+			return err
+		}
+		if err := edit(rec); err != nil {
+			return err
+		}
+		if err := w.Add(rec); err != nil {
+			return err
+		}
+	}
+	if err := w.Close(); err != nil {
+		return err
+	}
+	if err := os.Rename(tmp, path); err != nil {
+		return fmt.Errorf("replace the records by the counted ones: %w", err)
+	}
+	return in.rewriteCSV(path)
+}
+
+// rewriteCSV makes the CSV agree with the records again.
+func (in *inference) rewriteCSV(parquet string) error {
+	path := in.run.PerformancePath(in.task.ModelAbbr, in.task.DatasetAbbr, "csv")
+	f, err := os.Create(path + ".counting")
+	if err != nil {
+		return fmt.Errorf("rewrite %s: %w", path, err)
+	}
+	if err := outputs.WriteRecordsCSV(f, outputs.ReadRecords(parquet), in.run.Redactor()); err != nil {
+		f.Close()
+		return err
+	}
+	if err := f.Close(); err != nil {
+		return fmt.Errorf("rewrite %s: %w", path, err)
+	}
+	return os.Rename(path+".counting", path)
+}
