@@ -34,7 +34,11 @@ func AccuracyTable(results []evaluators.Result) outputs.Table {
 			row[0], row[1], row[2], row[3] = k.dataset, k.version, k.metric, k.mode
 			order = append(order, k)
 		}
-		row[4] = n
+		if row[4] == nil {
+			row[4] = n
+		} else if before, ok := row[4].(int); ok && before != n {
+			row[4] = outputs.Cell{Value: min(before, n), Mark: outputs.MarkWarn, Note: "at least"}
+		}
 		i := 5 + 2*slices.Index(models, model)
 		row[i] = value
 		row[i+1] = ci
@@ -78,6 +82,9 @@ func repeated(s evaluators.Summary, put func(string, float64)) {
 	for _, k := range sortedNames(m.PassAt) {
 		put(fmt.Sprintf("pass@%d", k), m.PassAt[k])
 	}
+	for _, k := range sortedNames(m.PassHat) {
+		put(fmt.Sprintf("pass^%d", k), m.PassHat[k])
+	}
 	for _, k := range sortedNames(m.ConsAt) {
 		put(fmt.Sprintf("cons@%d", k), m.ConsAt[k])
 	}
@@ -86,6 +93,9 @@ func repeated(s evaluators.Summary, put func(string, float64)) {
 	}
 	for _, k := range sortedNames(m.GPassAt) {
 		put("G-Pass@"+k, m.GPassAt[k])
+	}
+	for _, k := range sortedNames(m.MGPassAt) {
+		put(fmt.Sprintf("mG-Pass@%d", k), m.MGPassAt[k])
 	}
 }
 
@@ -111,6 +121,25 @@ func OutcomeTable(results []evaluators.Result) outputs.Table {
 			return n
 		}
 		t.AddRow(r.Model, r.Dataset, r.Scorer+" "+r.ScorerVersion, s.N, s.Right, s.Wrong, mark(s.Unparsable), mark(s.Empty), mark(s.Failed), s.Accuracy, s.AccuracyAnswered)
+	}
+	return t
+}
+
+// ReferenceTable sets published scores beside the measured ones; no rows when
+// the data sets have none. They are of other settings than this run's: a
+// reference is a sanity check, not a bar.
+func ReferenceTable(results []evaluators.Result) outputs.Table {
+	t := outputs.Table{ID: "references", Title: "Published scores",
+		Columns: []outputs.Column{{Name: "dataset"}, {Name: "model"}, {Name: "metric"}, {Name: "published", Unit: "%", Kind: outputs.KindFloat, Format: "%.2f"}, {Name: "source"}}}
+	seen := map[string]bool{}
+	for _, r := range results {
+		if seen[r.Dataset] {
+			continue
+		}
+		seen[r.Dataset] = true
+		for _, ref := range r.References {
+			t.AddRow(r.Dataset, ref.Model, ref.Metric, ref.Score, ref.Source)
+		}
 	}
 	return t
 }

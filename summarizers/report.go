@@ -1,6 +1,7 @@
 package summarizers
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -27,6 +28,9 @@ type ReportOptions struct {
 	Excel, HTML bool
 	Notes       []string // warnings that must not be missed
 	Verdict     *outputs.Verdict
+	Sections    []outputs.Section // further chapters: sweeps, comparisons
+	// Health is the client's health; nil = as recorded in the manifest.
+	Health any
 }
 
 // Summary is what Report found, for printing.
@@ -161,11 +165,19 @@ func (s *Summary) data(run *outputs.Run, pairs []outputs.Pair, o ReportOptions) 
 		d.Checklist = m.Checklist
 		d.Notes = append(d.Notes, m.Warnings...)
 		d.Config = configEntries(m)
+		if o.Health == nil {
+			o.Health = m.ClientHealth
+		}
 	}
+	health := plain(o.Health)
+	d.Notes = append(d.Notes, ClientBound(health)...)
 	s.headlines(d)
 	if len(s.Accuracy) > 0 {
-		d.Sections = append(d.Sections, outputs.Section{ID: "accuracy", Title: "Accuracy", Sheet: "Accuracy",
-			Tables: []outputs.Table{AccuracyTable(s.Accuracy), OutcomeTable(s.Accuracy)}})
+		sec := outputs.Section{ID: "accuracy", Title: "Accuracy", Sheet: "Accuracy", Tables: []outputs.Table{AccuracyTable(s.Accuracy), OutcomeTable(s.Accuracy)}}
+		if t := ReferenceTable(s.Accuracy); len(t.Rows) > 0 {
+			sec.Tables = append(sec.Tables, t)
+		}
+		d.Sections = append(d.Sections, sec)
 	}
 	for i, p := range s.Performance {
 		sec := outputs.Section{ID: fmt.Sprintf("performance-%d", i+1), Title: "Performance of " + p.Model + " on " + p.Dataset, Sheet: "Performance"}
@@ -179,6 +191,10 @@ func (s *Summary) data(run *outputs.Run, pairs []outputs.Pair, o ReportOptions) 
 		sec.Charts = Charts(fmt.Sprintf("p%d", i+1), p.Result)
 		d.Sections = append(d.Sections, sec)
 	}
+	if t := HealthTable(health); len(t.Rows) > 0 {
+		d.Sections = append(d.Sections, outputs.Section{ID: "client-health", Title: "Client health", Sheet: "Environment", Tables: []outputs.Table{t}})
+	}
+	d.Sections = append(d.Sections, o.Sections...)
 	if len(s.Performance) > 0 {
 		d.Records = func() iter.Seq2[*outputs.Record, error] { return allRecords(run, pairs) }
 		if path := run.RecordsPath(s.Performance[0].Model, s.Performance[0].Dataset); path != "" {
@@ -345,4 +361,17 @@ func compact(v any) string {
 		return fmt.Sprint(v)
 	}
 	return string(b)
+}
+
+// plain turns any value into JSON's own types; nil when it has no JSON form.
+func plain(v any) any {
+	b, err := outputs.MarshalJSON(v)
+	if err != nil {
+		return nil
+	}
+	var out any
+	if json.Unmarshal(b, &out) != nil {
+		return nil
+	}
+	return out
 }
