@@ -114,6 +114,9 @@ const (
 	Chat        Protocol = "chat"        // POST {root}/v1/chat/completions
 	Completions Protocol = "completions" // POST {root}/v1/completions
 	Generate    Protocol = "generate"    // POST {root}/generate (SGLang's native one)
+	TGI         Protocol = "tgi"         // POST {root}/generate_stream (Text Generation Inference's own)
+	Embeddings  Protocol = "embeddings"  // POST {root}/v1/embeddings: numbers, no text, no stream
+	Rerank      Protocol = "rerank"      // POST {root}/v1/rerank: the same
 )
 
 // Types maps each value of Config.Type to its protocol. AISBench's class names
@@ -122,6 +125,9 @@ var Types = map[string]Protocol{
 	"openai_chat":         Chat,
 	"openai_completions":  Completions,
 	"sglang_generate":     Generate,
+	"tgi_generate_stream": TGI,
+	"openai_embeddings":   Embeddings,
+	"openai_rerank":       Rerank,
 	"sim_chat":            Chat,
 	"sim_completions":     Completions,
 	"VLLMCustomAPIChat":   Chat,

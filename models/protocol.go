@@ -2,7 +2,9 @@ package models
 
 import (
 	"ais_bench/models/openai"
+	"ais_bench/models/pooling"
 	"ais_bench/models/sglang"
+	"ais_bench/models/tgi"
 	"ais_bench/models/wire"
 )
 
@@ -20,4 +22,7 @@ var protocols = map[Protocol]protocol{
 	Chat:        {path: "/chat/completions", body: (*service).chatBody, scan: openai.Scan, logprobs: openai.PromptLogprobs},
 	Completions: {path: "/completions", body: (*service).completionsBody, scan: openai.Scan, logprobs: openai.PromptLogprobs},
 	Generate:    {path: "/generate", onServer: true, body: (*service).generateBody, scan: sglang.Scan, logprobs: sglang.PromptLogprobs},
+	TGI:         {path: "/generate_stream", onServer: true, body: (*service).tgiBody, scan: tgi.Scan, logprobs: noLogprobs},
+	Embeddings:  {path: "/embeddings", body: (*service).embeddingsBody, scan: pooling.Scan, logprobs: noLogprobs},
+	Rerank:      {path: "/rerank", body: (*service).rerankBody, scan: pooling.Scan, logprobs: noLogprobs},
 }

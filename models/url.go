@@ -11,7 +11,7 @@ import (
 
 var (
 	versionSegment = regexp.MustCompile(`^v[0-9]+[a-z0-9]*$`)
-	methodSuffixes = []string{"/chat/completions", "/completions", "/models", "/tokenize", "/detokenize", "/generate"}
+	methodSuffixes = []string{"/chat/completions", "/completions", "/models", "/tokenize", "/detokenize", "/generate", "/generate_stream", "/embeddings", "/rerank"}
 )
 
 // Endpoint is where a service lives, split so that every known path can be
@@ -35,7 +35,7 @@ func (c Config) Endpoint() (Endpoint, error) {
 	explicit := false
 	for _, m := range methodSuffixes {
 		if strings.HasSuffix(p, m) {
-			p, explicit = strings.TrimSuffix(p, m), m == "/chat/completions" || m == "/completions" || m == "/models"
+			p, explicit = strings.TrimSuffix(p, m), m == "/chat/completions" || m == "/completions" || m == "/models" || m == "/embeddings"
 			break
 		}
 	}
