@@ -37,11 +37,15 @@ type Accumulator struct {
 	good                                      int64
 	attained                                  []Attainment
 
-	e2el, ttft, ttfat, tpot, itl, itlToken      *Dist
+	e2el, ttft, ttfat, tpot                     *Dist
 	e2elSched, ttftSched, queue, connect, stall *Dist
 	inTokens, outTokens, outRate, prefillRate   *Dist
 	byLength                                    []lengthDists
-	byPosition                                  []*Dist // index: bits of the token's position
+	// Gaps by the position of the token they led to (index: bits), those of
+	// chunks that are known to be one token apart from the others. One gap goes into one Dist: ITL is
+	// the union of all, ITL per token that of byPosition[single] and itlSplit.
+	byPosition [2][]*Dist
+	itlSplit   *Dist // gaps of chunks of several tokens, divided among them
 }
 
 // prefill is when a request's input had been read, and how long it was.
@@ -76,7 +80,7 @@ func New(o Options) (*Accumulator, error) {
 	ns := func() *Dist { return NewDist(usOfNS) }
 	a := &Accumulator{o: o, first: math.MaxInt64, last: math.MinInt64, finish: map[string]int64{}, sources: map[string]int64{},
 		requests: Requests{ByStatus: map[string]int64{}},
-		e2el:     ns(), ttft: ns(), ttfat: ns(), tpot: NewDist(usOfPS), itl: ns(), itlToken: NewDist(usOfPS),
+		e2el:     ns(), ttft: ns(), ttfat: ns(), tpot: NewDist(usOfPS), itlSplit: ns(),
 		e2elSched: ns(), ttftSched: ns(), queue: ns(), connect: ns(), stall: ns(),
 		inTokens: NewDist(1), outTokens: NewDist(1), outRate: NewDist(rateStep), prefillRate: NewDist(rateStep)}
 	for range len(o.LengthBounds) + 1 {
@@ -348,7 +352,7 @@ func (a *Accumulator) stream(r *outputs.Record) {
 		a.chunks += n
 		a.chunkTokens += total
 	}
-	single := total == n // every chunk brought one token
+	even := total == n // every chunk brought one token
 	pos := int64(0)
 	for i := range n {
 		at := r.ChunkAt[i]
@@ -356,7 +360,7 @@ func (a *Accumulator) stream(r *outputs.Record) {
 		switch {
 		case known:
 			k = int64(r.ChunkTokens[i])
-		case single:
+		case even:
 			k = 1
 		case total >= 0:
 			k = (i+1)*total/n - i*total/n
@@ -364,16 +368,18 @@ func (a *Accumulator) stream(r *outputs.Record) {
 		a.tokens.add(r.Sent+at, k)
 		if i > 0 {
 			gap := at - r.ChunkAt[i-1]
-			a.itl.Add(gap)
 			a.gaps++
 			if gap == 0 {
 				a.zeroGaps++
 			}
-			if (known || single) && k > 0 {
+			one := k == 1 && (known || even)
+			if one {
 				a.gapsKnown++
-				a.itlToken.AddN(gap*1000/k, k)
+			} else if known && k > 0 {
+				a.gapsKnown++
+				a.itlSplit.AddN((gap+k/2)/k, k)
 			}
-			a.position(pos+1, gap)
+			a.position(one, pos+1, gap)
 		}
 		if k > 0 {
 			pos += k
@@ -383,15 +389,42 @@ func (a *Accumulator) stream(r *outputs.Record) {
 	}
 }
 
+// Indices of byPosition.
+const (
+	several = iota
+	single
+)
+
 // position counts a gap under the position of the token it led to: 2, 3–4,
 // 5–8, … in powers of two.
-func (a *Accumulator) position(token, gap int64) {
+func (a *Accumulator) position(one bool, token, gap int64) {
+	kind := several
+	if one {
+		kind = single
+	}
 	i := bits.Len64(uint64(max(token, 2) - 1))
-	for len(a.byPosition) <= i {
-		a.byPosition = append(a.byPosition, nil)
+	for len(a.byPosition[kind]) <= i {
+		a.byPosition[kind] = append(a.byPosition[kind], NewDist(usOfNS))
 	}
-	if a.byPosition[i] == nil {
-		a.byPosition[i] = NewDist(usOfNS)
+	a.byPosition[kind][i].Add(gap)
+}
+
+// gapsByPosition are the gaps of all streams by position, of all positions, and
+// per token.
+func (a *Accumulator) gapsByPosition() (places []*Dist, all, perToken *Dist) {
+	all, perToken = NewDist(usOfNS), NewDist(usOfNS)
+	for kind, list := range a.byPosition {
+		for i, d := range list {
+			for len(places) <= i {
+				places = append(places, NewDist(usOfNS))
+			}
+			places[i].Merge(d)
+			all.Merge(d)
+			if kind == single {
+				perToken.Merge(d)
+			}
+		}
 	}
-	a.byPosition[i].Add(gap)
+	perToken.Merge(a.itlSplit)
+	return places, all, perToken
 }

@@ -93,8 +93,15 @@ func (a *Accumulator) rates(r *Result) {
 func (a *Accumulator) stats(r *Result) {
 	ps := a.o.Percentiles
 	ms := func(d *Dist) Stat { return statOf(d, Milliseconds, nsPerMS, ps) }
-	r.E2EL, r.TTFT, r.TTFAT, r.ITL = ms(a.e2el), ms(a.ttft), ms(a.ttfat), ms(a.itl)
-	r.TPOT, r.ITLPerToken = statOf(a.tpot, Milliseconds, psPerMS, ps), statOf(a.itlToken, Milliseconds, psPerMS, ps)
+	r.E2EL, r.TTFT, r.TTFAT, r.TPOT = ms(a.e2el), ms(a.ttft), ms(a.ttfat), statOf(a.tpot, Milliseconds, psPerMS, ps)
+	places, all, perToken := a.gapsByPosition()
+	r.ITL, r.ITLPerToken = ms(all), ms(perToken)
+	r.ITLByPosition = []Place{}
+	for i, d := range places {
+		if d.N() > 0 {
+			r.ITLByPosition = append(r.ITLByPosition, Place{int64(1)<<(i-1) + 1, int64(1) << i, ms(d)})
+		}
+	}
 	r.E2ELScheduled, r.TTFTScheduled = ms(a.e2elSched), ms(a.ttftSched)
 	r.ClientQueueTime, r.ConnectTime, r.MaxStall = ms(a.queue), ms(a.connect), ms(a.stall)
 	r.InputTokens, r.OutputTokens = statOf(a.inTokens, Tokens, 1, ps), statOf(a.outTokens, Tokens, 1, ps)
@@ -118,12 +125,6 @@ func (a *Accumulator) buckets(r *Result) {
 			k.MaxTokens, from = &to, to+1
 		}
 		r.ByLength = append(r.ByLength, k)
-	}
-	r.ITLByPosition = []Place{}
-	for i, d := range a.byPosition {
-		if d != nil {
-			r.ITLByPosition = append(r.ITLByPosition, Place{int64(1)<<(i-1) + 1, int64(1) << i, statOf(d, Milliseconds, nsPerMS, ps)})
-		}
 	}
 }
 

@@ -79,6 +79,43 @@ func (d *Dist) AddN(x, k int64) {
 	d.count(x, k)
 }
 
+// Merge adds the values of o, which must have the same quantum. It is exact as
+// Add is; values that o has counted stay exact to the quantum.
+func (d *Dist) Merge(o *Dist) {
+	if o.n == 0 {
+		return
+	}
+	if d.n == 0 {
+		d.min, d.max = o.min, o.max
+	} else {
+		d.min, d.max = min(d.min, o.min), max(d.max, o.max)
+	}
+	d.n += o.n
+	var carry uint64
+	d.sumLo, carry = bits.Add64(d.sumLo, o.sumLo, 0)
+	d.sumHi, _ = bits.Add64(d.sumHi, o.sumHi, carry)
+	d.sqLo, carry = bits.Add64(d.sqLo, o.sqLo, 0)
+	d.sqHi, _ = bits.Add64(d.sqHi, o.sqHi, carry)
+	if d.sparse == nil && o.sparse == nil && len(d.raw)+len(o.raw) <= rawLimit {
+		d.raw = append(d.raw, o.raw...)
+		return
+	}
+	if d.sparse == nil {
+		d.spill()
+	}
+	for _, x := range o.raw {
+		d.count(x, 1)
+	}
+	for i, n := range o.dense {
+		if n > 0 {
+			d.count(int64(i)*d.quantum, int64(n))
+		}
+	}
+	for i, n := range o.sparse {
+		d.count(i*d.quantum, n)
+	}
+}
+
 func magnitude(x int64) uint64 {
 	if x < 0 {
 		return uint64(-x)
@@ -141,20 +178,12 @@ func (d *Dist) bins() []bin {
 		return out
 	}
 	for i, n := range d.dense {
-		total := int64(n)
-		if n > math.MaxUint32/2 {
-			total += d.sparse[int64(i)]
-		}
-		if total > 0 {
-			out = append(out, bin{float64(int64(i) * d.quantum), total})
+		if n > 0 {
+			out = append(out, bin{float64(int64(i) * d.quantum), int64(n)})
 		}
 	}
-	for i, n := range d.sparse {
-		if i < 0 || i >= denseLimit {
-			out = append(out, bin{float64(i * d.quantum), n})
-		} else if d.dense[i] <= math.MaxUint32/2 {
-			out = append(out, bin{float64(i * d.quantum), n})
-		}
+	for i, n := range d.sparse { // a full counter has a second bin here
+		out = append(out, bin{float64(i * d.quantum), n})
 	}
 	slices.SortFunc(out, func(a, b bin) int {
 		switch {

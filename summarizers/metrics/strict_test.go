@@ -183,3 +183,110 @@ func TestPercentilesAgainstSorting(t *testing.T) {
 		}
 	}
 }
+
+// A chunk of k tokens is one gap, and k values of gap/k per token.
+func TestITLPerToken(t *testing.T) {
+	r := answer(0, 100*ms, 30*ms, 10*ms)
+	r.ChunkTokens, r.OutputTokens = []int32{1, 3, 1}, 5
+	res := compute(t, Options{}, r)
+	near(t, "per chunk", res.ITL.Mean, 20)
+	near(t, "per token", res.ITLPerToken.Mean, 10)
+	near(t, "tokens per chunk", res.TokensPerChunk, 5.0/3)
+	near(t, "known", res.ITLTokensKnown, 1)
+	if res.ITLPerToken.N != 4 || res.ITL.N != 2 {
+		t.Errorf("%d gaps, %d token gaps; want 2 and 4", res.ITL.N, res.ITLPerToken.N)
+	}
+	if p := res.ITLByPosition; len(p) != 2 || p[0].From != 2 || p[1].From != 5 || p[1].To != 8 {
+		t.Errorf("positions %+v", p)
+	}
+	r.ChunkTokens = nil // five tokens in three chunks: nobody knows which
+	res = compute(t, Options{}, r)
+	near(t, "known", res.ITLTokensKnown, 0)
+	null(t, "per token", res.ITLPerToken.Mean)
+	near(t, "peak by tokens, not chunks", res.PeakOutputThroughput, 5)
+}
+
+// Answers of unknown length, not streamed, retried: nothing is made up.
+func TestUnknownAndRetried(t *testing.T) {
+	a := answer(0, 100*ms)
+	a.Stream, a.ChunkAt, a.InputTokens, a.OutputTokens, a.TokenSource = false, nil, outputs.UnknownTokens, outputs.UnknownTokens, outputs.TokensUnknown
+	first := failure(0, 10*ms, outputs.StatusHTTP429)
+	a.Attempt, a.Resent = 1, 1
+	r := compute(t, Options{SLOs: []SLO{{"ttft", 1000}}}, first, a)
+	if q := r.Requests; q.Total != 1 || q.Success != 1 || q.Failed != 0 || q.Attempts != 2 || q.Retries != 1 || q.Resends != 1 {
+		t.Errorf("%+v", q)
+	}
+	null(t, "ttft", r.TTFT.Mean)
+	null(t, "output throughput", r.OutputThroughput)
+	null(t, "total throughput", r.TotalTokenThroughput)
+	null(t, "attainment of what nobody saw", r.Attainment[0].Share)
+	near(t, "e2el", r.E2EL.Mean, 100)
+	if r.TotalOutputTokens != nil || r.TokenSources["unknown"].N != 1 {
+		t.Errorf("tokens %v, sources %v", r.TotalOutputTokens, r.TokenSources)
+	}
+	warm := answer(0, ms)
+	warm.Phase = outputs.PhaseWarmup
+	if got := compute(t, Options{}, warm); got.Requests.Attempts != 0 {
+		t.Errorf("warm-up counted: %+v", got.Requests)
+	}
+}
+
+func TestLengthBuckets(t *testing.T) {
+	var recs []*outputs.Record
+	for _, n := range []int32{0, 127, 128, 1024, 1025} {
+		r := answer(0, ms)
+		r.InputTokens = n
+		recs = append(recs, r)
+	}
+	got := compute(t, Options{}, recs...).ByLength
+	for i, want := range []int64{2, 2, 1} {
+		if got[i].Requests != want {
+			t.Errorf("%s: %d requests, want %d", got[i].Name, got[i].Requests, want)
+		}
+	}
+	if _, err := New(Options{LengthBounds: []int{5, 2}}); err == nil {
+		t.Error("descending bounds must be refused")
+	}
+}
+
+func TestMergeIsAdding(t *testing.T) {
+	rng := rand.New(rand.NewPCG(5, 6))
+	for _, n := range []int{10, rawLimit - 5, 2 * rawLimit} {
+		whole, a, b := NewDist(usOfNS), NewDist(usOfNS), NewDist(usOfNS)
+		for i := range n {
+			x := rng.Int64N(5e9) / 1000 * 1000
+			whole.Add(x)
+			if i%3 == 0 {
+				a.Add(x)
+			} else {
+				b.Add(x)
+			}
+		}
+		a.Merge(b)
+		ps := []float64{0, 50, 99, 100}
+		if !slices.Equal(a.Percentiles(ps), whole.Percentiles(ps)) || a.total().Cmp(whole.total()) != 0 || a.N() != whole.N() {
+			t.Errorf("n %d: merged %v, whole %v", n, a.Percentiles(ps), whole.Percentiles(ps))
+		}
+	}
+}
+
+func TestParsing(t *testing.T) {
+	ps, err := ParsePercentiles([]string{"Average", "P90,99.9", "Median", "p50"})
+	if err != nil || !slices.Equal(ps, []float64{50, 90, 99.9}) {
+		t.Errorf("%v, %v", ps, err)
+	}
+	for _, bad := range []string{"P101", "fast", "-1", "NaN"} {
+		if _, err := ParsePercentiles([]string{bad}); err == nil {
+			t.Errorf("percentile %q was accepted", bad)
+		}
+	}
+	slos, err := ParseSLOs([]string{"ttft:500 tpot:50", "e2el:1e3"})
+	if err != nil || len(slos) != 3 || slos[2] != (SLO{"e2el", 1000}) {
+		t.Errorf("%v, %v", slos, err)
+	}
+	for _, bad := range []string{"ttft", "ttft:-1", "itl:5", "ttft:NaN", "ttft:1 ttft:2", "ttft:Inf"} {
+		if _, err := ParseSLOs([]string{bad}); err == nil {
+			t.Errorf("--goodput %q was accepted", bad)
+		}
+	}
+}
