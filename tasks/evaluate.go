@@ -7,15 +7,18 @@ import (
 	"io/fs"
 	"iter"
 	"math"
+	"slices"
 	"sync/atomic"
 
 	"ais_bench/datasets"
 	"ais_bench/evaluators"
+	"ais_bench/evaluators/sandbox"
 	"ais_bench/outputs"
 )
 
 // scorers builds one scorer a sub-set; sub-sets with the same rule share it.
-func scorers(cfg datasets.Config, subsets []string, override string, judges []evaluators.Judge) (map[string]evaluators.Scorer, error) {
+func scorers(cfg datasets.Config, subsets []string, m scoringMeans) (map[string]evaluators.Scorer, error) {
+	override, judges := m.Scorer, m.judges
 	built := map[string]evaluators.Scorer{}
 	out := map[string]evaluators.Scorer{}
 	for _, name := range subsets {
@@ -44,6 +47,13 @@ func scorers(cfg datasets.Config, subsets []string, override string, judges []ev
 				}
 				all["judges"] = judges
 			}
+			if takes(id, "sandbox") && m.Sandbox != "" {
+				box, err := sandbox.New(sandbox.Options{Kind: sandbox.Kind(m.Sandbox)})
+				if err != nil {
+					return nil, &EnvironmentError{fmt.Errorf("scorer %s of %s runs programs: %w", id, cfg.Abbr, err)}
+				}
+				all["sandbox"] = box
+			}
 			var err error
 			if s, err = evaluators.New(id, all); err != nil {
 				return nil, fmt.Errorf("scorer of %s: %w", cfg.Abbr, err)
@@ -56,17 +66,19 @@ func scorers(cfg datasets.Config, subsets []string, override string, judges []ev
 }
 
 // needsJudge reports whether a scorer takes judges.
-func needsJudge(id string) bool {
+func needsJudge(id string) bool { return takes(id, "judges") }
+
+// takes reports whether a scorer has an option.
+func takes(id, option string) bool {
 	d, err := evaluators.Describe(id)
-	if err != nil {
-		return false
-	}
-	for _, o := range d.Options {
-		if o == "judges" {
-			return true
-		}
-	}
-	return false
+	return err == nil && slices.Contains(d.Options, option)
+}
+
+// scoringMeans is what scorers need beside the data set's configuration.
+type scoringMeans struct {
+	Scorer  string // overrides the data set's
+	Sandbox string // kind of sandbox for programs; "" = native
+	judges  []evaluators.Judge
 }
 
 // evaluate scores the stored answers of a task and writes verdicts into the
@@ -80,7 +92,7 @@ func evaluate(ctx context.Context, run *outputs.Run, t *Task, set *datasets.Set,
 	if err != nil {
 		return nil, fmt.Errorf("evaluate %s: %w", t, err)
 	}
-	rules, err := scorers(set.Config, set.Subsets, opts.Scorer, judges)
+	rules, err := scorers(set.Config, set.Subsets, scoringMeans{opts.Scorer, opts.Sandbox, judges})
 	if err != nil {
 		return nil, err
 	}
@@ -142,6 +154,9 @@ func evaluate(ctx context.Context, run *outputs.Run, t *Task, set *datasets.Set,
 	}
 	acc := summarize(t, set, rules, scored)
 	acc.Version = promptVersion(set, t)
+	if err := run.WriteAnswers(t.ModelAbbr, t.DatasetAbbr, acc.Scorer, acc.ScorerVersion, verdictLines(byKey, order, byVerdict)); err != nil {
+		return nil, err
+	}
 	return acc, run.WriteResults(t.ModelAbbr, t.DatasetAbbr, acc)
 }
 
@@ -150,7 +165,7 @@ func answerOf(p *outputs.Prediction) evaluators.Answer {
 	if p == nil || !p.Success && p.Status != outputs.StatusEmpty && p.Status != outputs.StatusTruncated {
 		return evaluators.Answer{Failed: true}
 	}
-	a := evaluators.Answer{Text: p.Prediction, Reasoning: p.Reasoning, FinishReason: p.FinishReason}
+	a := evaluators.Answer{Text: p.Prediction, Reasoning: p.Reasoning, FinishReason: p.FinishReason, ToolCalls: string(p.ToolCalls)}
 	if p.Status == outputs.StatusTruncated {
 		a.Failed = true // a stream cut by the network is not the model's last word
 	}

@@ -43,6 +43,7 @@ type Options struct {
 	// --request-id-prefix); "" = ids in the form of UUIDs.
 	RequestIDPrefix string
 	Scorer          string // overrides the data sets' scorers
+	Sandbox         string // for scorers that run programs: native, bwrap, runsc or none; "" = native
 
 	Judges           []ModelChoice // models asked by judge scorers
 	JudgeConcurrency int

@@ -23,6 +23,7 @@ type ScoreOptions struct {
 	GoldField       string // "" = the data set's own gold
 	SubsetField     string // "" = the data set's own sub-sets, or none
 	Scorer          string // "" = the data set's
+	Sandbox         string // kind of sandbox for scorers that run programs; "" = native
 	Judges          []ModelChoice
 	Observer        Observer
 }
@@ -61,7 +62,7 @@ func Score(ctx context.Context, o ScoreOptions) (*evaluators.Result, []ScoredAns
 		}
 		defer closeAll()
 	}
-	rules, err := scorers(set.Config, set.Subsets, o.Scorer, judges)
+	rules, err := scorers(set.Config, set.Subsets, scoringMeans{o.Scorer, o.Sandbox, judges})
 	if err != nil {
 		return nil, nil, err
 	}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"ais_bench/evaluators"
 	"ais_bench/models"
 	"ais_bench/outputs"
 	"ais_bench/registry"
@@ -109,8 +110,25 @@ func checkEvaluateFlags(c *cli.Context) error {
 			return err
 		}
 	}
+	if err := checkSandbox(c); err != nil {
+		return err
+	}
+	if id := c.String("scorer"); id != "" {
+		if _, err := evaluators.Describe(id); err != nil {
+			return usage(err)
+		}
+	}
 	if l := c.String("lang"); l != "en" && l != "zh" {
 		return usagef("--lang %s: give en or zh", l)
+	}
+	return nil
+}
+
+// checkSandbox checks the name of the sandbox before anything is asked.
+func checkSandbox(c *cli.Context) error {
+	kinds := []string{"native", "bwrap", "runsc", "none"}
+	if k := c.String("sandbox"); !slices.Contains(kinds, k) {
+		return usagef("--sandbox %s: unknown%s; one of %s", k, registry.DidYouMean(k, kinds), strings.Join(kinds, ", "))
 	}
 	return nil
 }
@@ -135,7 +153,7 @@ func summarizerNamed(s string) (string, error) {
 func runOptions(c *cli.Context, mode tasks.Mode) (tasks.Options, error) {
 	o := tasks.Options{Mode: mode, WorkDir: c.String("work-dir"), Reuse: c.String("reuse"), NumWarmups: c.Int("num-warmups"),
 		Seed: c.Int64("seed"), Pressure: c.Bool("pressure"), MaxNumWorkers: c.Int("max-num-workers"), NoStorePrompts: c.Bool("no-store-prompts"),
-		Scorer: c.String("scorer"), JudgeConcurrency: c.Int("judge-concurrency"), Tool: toolInfo(), Args: commandLine()}
+		Scorer: c.String("scorer"), Sandbox: c.String("sandbox"), JudgeConcurrency: c.Int("judge-concurrency"), Tool: toolInfo(), Args: commandLine()}
 	if c.Bool("debug") {
 		o.MaxNumWorkers = 1
 	}

@@ -30,6 +30,7 @@ func evaluateFlags() []cli.Flag {
 		&cli.IntFlag{Name: "num-prompts", Category: groupWhat, Usage: "ask the first `N` samples of every sub-set; 0 = all"},
 		&cli.BoolFlag{Name: "merge-ds", Category: groupWhat, Usage: "accepted: the sub-sets of a data set always share one client run"},
 		&cli.StringFlag{Name: "scorer", Category: groupWhat, Usage: "score with this rule instead of the data sets' own (`ID`; `ais_bench score --list` shows all)"},
+		&cli.StringFlag{Name: "sandbox", Category: groupWhat, Value: "native", Usage: "where model-written programs run: native, bwrap, runsc, or none (no isolation at all)"},
 		&cli.StringSliceFlag{Name: "judge-model", Category: groupWhat, Usage: "model configuration asked by judge scorers; several decide by majority"},
 		&cli.IntFlag{Name: "judge-concurrency", Category: groupWhat, Value: 16, Usage: "judge requests at once"},
 

@@ -26,6 +26,7 @@ func scoreCommand() *cli.Command {
 			&cli.StringFlag{Name: "gold-field", Usage: "field of the reference; default: the data set's own"},
 			&cli.StringFlag{Name: "subset-field", Usage: "field of the sub-set, for scores by sub-set"},
 			&cli.StringFlag{Name: "scorer", Usage: "another rule (`ID`), e.g. a bug-compatible one"},
+			&cli.StringFlag{Name: "sandbox", Value: "native", Usage: "where model-written programs run: native, bwrap, runsc, or none (no isolation at all)"},
 			&cli.StringFlag{Name: "dataset-path", Usage: "file or directory of the data"},
 			&cli.StringFlag{Name: "config-dir", Value: "configs", Usage: "your own configurations"},
 			&cli.StringSliceFlag{Name: "judge-model", Usage: "model configuration asked by judge scorers"},
@@ -64,6 +65,9 @@ func scoreAction(c *cli.Context) error {
 	if c.Bool("list") {
 		return listScorers(c)
 	}
+	if err := checkSandbox(c); err != nil {
+		return err
+	}
 	for _, f := range []string{"dataset", "predictions"} {
 		if c.String(f) == "" {
 			return usagef("score: --%s is needed", f)
@@ -94,7 +98,7 @@ func scoreAction(c *cli.Context) error {
 	o := tasks.ScoreOptions{
 		Dataset:     tasks.DatasetChoice{Name: entries[0].Name, Origin: entries[0].Origin, Config: entries[0].Value, Load: datasets.LoadOptions{Path: c.String("dataset-path")}},
 		Predictions: c.String("predictions"), PredictionField: c.String("prediction-field"), GoldField: c.String("gold-field"),
-		SubsetField: c.String("subset-field"), Scorer: c.String("scorer"),
+		SubsetField: c.String("subset-field"), Scorer: c.String("scorer"), Sandbox: c.String("sandbox"),
 	}
 	if o.Judges, err = judges(c); err != nil {
 		return err
