@@ -36,6 +36,8 @@ type inference struct {
 	sent        atomic.Int64 // numbers request ids
 	failures    failureLog
 	writeErr    atomic.Pointer[error]
+	reads       atomic.Int64 // of all records kept, for the client's health
+	coalesced   atomic.Int64
 	abort       context.CancelFunc
 }
 
@@ -46,6 +48,7 @@ type Inference struct {
 	Resumed  int // answered by an earlier run and kept
 	Failed   int // still without an answer
 	Load     load.Report
+	Health   *load.Health // of the client in the measured phase; nil when nothing was asked
 	Pool     models.PoolStats
 	Reasons  map[string]int // failure → count
 	Stopped  bool           // interrupted by the user
@@ -107,6 +110,8 @@ func (in *inference) phases(ctx context.Context, todo []question, rep *Inference
 	in.observe.TaskStarted(in.task, expected, cfg.Duration)
 	defer in.observe.TaskEnded(in.task)
 	var answered, failed atomic.Int64
+	sampler := load.NewHealthSampler(0)
+	sampler.Start()
 	rep.Load = in.dispatch(ctx, cfg, func(ctx context.Context, s load.Slot) {
 		if in.one(ctx, todo[s.Index%len(todo)], s, s.Index/len(todo)) {
 			answered.Add(1)
@@ -114,6 +119,9 @@ func (in *inference) phases(ctx context.Context, todo []question, rep *Inference
 			failed.Add(1)
 		}
 	})
+	health := sampler.Stop(load.HealthInput{Load: rep.Load, Pool: in.svc.client.Stats(), Clock: in.clock.Report(),
+		Events: in.reads.Load() + in.coalesced.Load(), Coalesced: in.coalesced.Load()})
+	rep.Health = &health
 	rep.Answered, rep.Failed, rep.Stopped = int(answered.Load()), int(failed.Load()), rep.Load.Stopped
 	if expected > 0 && rep.Answered+rep.Failed < expected {
 		rep.Failed = expected - rep.Answered
@@ -366,6 +374,8 @@ func (in *inference) label2(rec *outputs.Record, req *models.Request) {
 // keep appends a record; the first write error stops the task, because going
 // on would ask questions whose answers are lost.
 func (in *inference) keep(rec *outputs.Record) {
+	in.reads.Add(int64(rec.Reads))
+	in.coalesced.Add(int64(rec.Coalesced))
 	if err := in.journal.Append(rec); err != nil {
 		in.writeFailed(err)
 	}

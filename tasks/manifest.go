@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"ais_bench/outputs"
+	"ais_bench/tasks/load"
 )
 
 // startManifest writes the resolved configurations and the first manifest,
@@ -76,6 +77,15 @@ func finishManifest(out *Outcome, m *outputs.Manifest, opts *Options) error {
 		m.State = outputs.StateInterrupted
 	}
 	m.Warnings = append(m.Warnings, out.Warnings...)
+	health := map[string]*load.Health{}
+	for _, to := range out.Tasks {
+		if in := to.Inference; in != nil && in.Health != nil {
+			health[to.Task.String()] = in.Health
+		}
+	}
+	if len(health) > 0 {
+		m.ClientHealth = health
+	}
 	for i, to := range out.Tasks {
 		p := &m.Pairs[i]
 		p.State = "done"
