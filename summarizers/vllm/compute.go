@@ -162,6 +162,7 @@ func seen(rec *outputs.Record) Request {
 		q.Latency = seconds(last - rec.Sent)
 		return q
 	}
+	q.streamed = true
 	q.TTFT, q.Latency = seconds(first-rec.Sent), seconds(last-rec.Sent)
 	at := first - rec.Sent
 	for i, c := range rec.ChunkAt {
@@ -226,8 +227,7 @@ func (t *tally) add(r *Result, q Request) {
 	r.TotalInput += int64(q.Input)
 	r.TotalOutput += int64(q.Output)
 	tpot := 0.0
-	streamed := q.TTFT > 0 || len(q.ITL) > 0
-	if streamed {
+	if q.streamed {
 		t.samples["ttft"].Add(q.TTFT)
 		if q.Output > 1 {
 			tpot = (q.Latency - q.TTFT) / float64(q.Output-1)

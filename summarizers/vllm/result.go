@@ -85,6 +85,7 @@ type Request struct {
 	Input, Output         int
 	Text, Err             string // only with Options.Detailed
 	scheduled             int64
+	streamed              bool
 }
 
 // Result is the result of `vllm bench serve` on the same requests.
