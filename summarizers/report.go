@@ -25,6 +25,10 @@ type ReportOptions struct {
 	Performance bool // tables of the records
 	Metrics     metrics.Options
 
+	// Profiles adds the table that sets strict, vllm and aisbench side by side;
+	// it reads the records three times more.
+	Profiles bool
+
 	Excel, HTML bool
 	Notes       []string // warnings that must not be missed
 	Verdict     *outputs.Verdict
@@ -44,7 +48,8 @@ type Summary struct {
 // PairPerformance is the performance of one model on one data set.
 type PairPerformance struct {
 	outputs.Pair
-	Result *metrics.Result
+	Result   *metrics.Result
+	Profiles *outputs.Table // the three profiles side by side; nil when not asked for
 }
 
 // Report computes a run's tables from what is on disk and writes
@@ -65,7 +70,7 @@ func Report(run *outputs.Run, o ReportOptions) (*Summary, error) {
 		}
 	}
 	if o.Performance {
-		if err := s.measure(run, pairs, o.Metrics); err != nil {
+		if err := s.measure(run, pairs, o.Metrics, o.Profiles); err != nil {
 			return nil, err
 		}
 	}
@@ -99,7 +104,7 @@ func readResults(run *outputs.Run, pairs []outputs.Pair) ([]evaluators.Result, e
 }
 
 // measure computes the strict metrics of every pair that has records.
-func (s *Summary) measure(run *outputs.Run, pairs []outputs.Pair, o metrics.Options) error {
+func (s *Summary) measure(run *outputs.Run, pairs []outputs.Pair, o metrics.Options, profiles bool) error {
 	for _, p := range pairs {
 		if run.RecordsPath(p.Model, p.Dataset) == "" {
 			continue
@@ -111,9 +116,34 @@ func (s *Summary) measure(run *outputs.Run, pairs []outputs.Pair, o metrics.Opti
 		if err := run.WritePerformance(p.Model, p.Dataset, r); err != nil {
 			return err
 		}
-		s.Performance = append(s.Performance, PairPerformance{p, r})
+		perf := PairPerformance{Pair: p, Result: r}
+		if profiles {
+			if perf.Profiles, err = profileTable(run, p, r, o); err != nil {
+				return err
+			}
+		}
+		s.Performance = append(s.Performance, perf)
 	}
 	return nil
+}
+
+// profileTable recomputes the pair's records as the other tools would.
+func profileTable(run *outputs.Run, p outputs.Pair, strict *metrics.Result, o metrics.Options) (*outputs.Table, error) {
+	records := run.Records(p.Model, p.Dataset)
+	v, err := metrics.VLLM(records, metrics.VLLMOptions{PercentileMetrics: metrics.VLLMMetrics, SLOs: o.SLOs})
+	if err != nil {
+		return nil, err
+	}
+	peak := 0
+	if strict.MaxConcurrency != nil {
+		peak = int(*strict.MaxConcurrency)
+	}
+	a, err := metrics.AISBench(records, metrics.AISBenchOptions{MaxConcurrency: peak})
+	if err != nil {
+		return nil, err
+	}
+	t := metrics.Differences(strict, v, a)
+	return &t, nil
 }
 
 func (s *Summary) tables(o ReportOptions) {
@@ -127,6 +157,9 @@ func (s *Summary) tables(o ReportOptions) {
 
 func (p PairPerformance) tables() []outputs.Table {
 	tables := PerfTables(p.Result)
+	if p.Profiles != nil {
+		tables = append(tables, *p.Profiles)
+	}
 	for i := range tables {
 		tables[i].Title += ": " + p.Model + " on " + p.Dataset
 	}

@@ -90,11 +90,11 @@ func TestReport(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, err := Report(run, ReportOptions{Accuracy: true, Performance: true, Excel: true, HTML: true, Metrics: metrics.Options{SLOs: slos}})
+	s, err := Report(run, ReportOptions{Accuracy: true, Performance: true, Profiles: true, Excel: true, HTML: true, Metrics: metrics.Options{SLOs: slos}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(s.Performance) != 1 || len(s.Accuracy) != 1 || len(s.Tables) != 4 {
+	if len(s.Performance) != 1 || len(s.Accuracy) != 1 || len(s.Tables) != 5 {
 		t.Fatalf("%d performances, %d accuracies, %d tables", len(s.Performance), len(s.Accuracy), len(s.Tables))
 	}
 	b, err := os.ReadFile(run.PerformancePath("m", "d", "json"))
@@ -132,7 +132,7 @@ func TestReport(t *testing.T) {
 			text += string(content)
 		}
 	}
-	for _, want := range []string{"Performance Parameters", "Common Metric", "http_5xx", "66.67", "20.00 to 94.00", "d-all", "the client was the bottleneck of m on d", "Published scores", "68.02"} {
+	for _, want := range []string{"Performance Parameters", "Common Metric", "http_5xx", "66.67", "20.00 to 94.00", "d-all", "the client was the bottleneck of m on d", "Published scores", "68.02", "in three profiles"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("the reports lack %q", want)
 		}
