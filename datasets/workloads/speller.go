@@ -8,6 +8,7 @@ import (
 	"sort"
 	"strings"
 	"sync"
+	"unicode"
 	"unicode/utf8"
 )
 
@@ -49,7 +50,7 @@ type cuts struct {
 
 const (
 	rounds      = 10  // corrections before a length is given up, as in vLLM
-	windowBytes = 640 // text encoded again at a piece's ends
+	windowBytes = 384 // text encoded again at a piece's ends
 	agreeing    = 8   // token ends in a row that must coincide to call two encodings in step
 )
 
@@ -58,8 +59,8 @@ var errNoVocabulary = errors.New("the tokenizer has no ordinary tokens to make p
 // fullyChecked is the number of tokens in all up to which every text is encoded
 // as a whole to see that its length is right; beyond it, one in sampleEvery.
 const (
-	fullyChecked = 8 << 20
-	sampleEvery  = 64
+	fullyChecked = 4 << 20
+	sampleEvery  = 512
 )
 
 // newSpeller prepares texts of up to maxTokens tokens, about n of them.
@@ -68,10 +69,20 @@ func newSpeller(ctx context.Context, tok Tokenizer, maxTokens, n int) (*speller,
 	if maxTokens*n > fullyChecked {
 		s.checkEvery = sampleEvery
 	}
-	if tok.VocabSize() > 0 {
-		s.spellVocabulary()
+	special := make(map[int]bool)
+	for _, id := range tok.SpecialIDs() {
+		special[id] = true
+	}
+	if 2*len(special) < tok.VocabSize() {
+		s.spellVocabulary(special)
 	} else {
-		s.borrowIDs()
+		// A server's vocabulary is not shown: only some ids are known, and asking for
+		// the string of each is a call.
+		for id := range tok.VocabSize() {
+			if !special[id] {
+				s.ids = append(s.ids, id)
+			}
+		}
 	}
 	if len(s.ids) == 0 {
 		return nil, errNoVocabulary
@@ -99,11 +110,7 @@ func newSpeller(ctx context.Context, tok Tokenizer, maxTokens, n int) (*speller,
 // spellVocabulary finds the string of every id. A decoder may treat the first
 // token of a text specially (SentencePiece drops its space), so strings are read
 // behind another token.
-func (s *speller) spellVocabulary() {
-	special := make(map[int]bool)
-	for _, id := range s.tok.SpecialIDs() {
-		special[id] = true
-	}
+func (s *speller) spellVocabulary(special map[int]bool) {
 	anchor := s.anchor(special)
 	lead := ""
 	var first []int
@@ -122,8 +129,19 @@ func (s *speller) spellVocabulary() {
 			}
 		}
 	})
-	for id, t := range s.strs {
-		if t != "" && !special[id] && !strings.ContainsRune(t, utf8.RuneError) {
+	// A normalizer may compose a combining mark with the letter before it, or map
+	// a letter to another; such text does not come back as it went in.
+	survives := make([]bool, len(s.strs))
+	parallel(len(s.strs), func(lo, hi int) {
+		for id := lo; id < hi; id++ {
+			if t := s.strs[id]; t != "" && !special[id] && !strings.ContainsRune(t, utf8.RuneError) {
+				first, _ := utf8.DecodeRuneInString(t)
+				survives[id] = !unicode.Is(unicode.M, first) && s.tok.Decode(s.tok.Encode("a"+t, false), false) == "a"+t
+			}
+		}
+	})
+	for id, ok := range survives {
+		if ok {
 			s.ids = append(s.ids, id)
 		}
 	}
@@ -137,22 +155,6 @@ func (s *speller) anchor(special map[int]bool) int {
 		}
 	}
 	return -1
-}
-
-// borrowIDs takes the ids of a text of our own, for tokenizers that do not show
-// their vocabulary (a server's).
-func (s *speller) borrowIDs() {
-	seen := make(map[int]bool)
-	special := make(map[int]bool)
-	for _, id := range s.tok.SpecialIDs() {
-		special[id] = true
-	}
-	for _, id := range s.tok.Encode(verse, false) {
-		if !seen[id] && !special[id] {
-			seen[id] = true
-			s.ids = append(s.ids, id)
-		}
-	}
 }
 
 // layOut writes n tokens of the ring one after the other and encodes the text.
@@ -177,7 +179,7 @@ func (s *speller) align(ids []int, text string, base int) (cuts, bool) {
 		pos = -1 // the space some tokenizers put before any text
 	}
 	for i := 0; i < len(ids); i++ {
-		if ids[i] >= len(s.strs) {
+		if ids[i] >= len(s.strs) || s.strs[ids[i]] == "" {
 			return c, false
 		}
 		t, from := s.strs[ids[i]], i

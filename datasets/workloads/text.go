@@ -27,6 +27,7 @@ const (
 	purposePrefix
 	purposeOrder
 	purposeRepeat
+	purposeLoRA
 	purposePrompt uint64 = 1 << 32
 )
 

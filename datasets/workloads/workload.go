@@ -20,10 +20,13 @@ package workloads
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"maps"
 	"slices"
 	"sort"
+	"strconv"
+	"strings"
 
 	"ais_bench/datasets"
 	"ais_bench/registry"
@@ -127,6 +130,28 @@ func find(name string) (kind, error) {
 		return k, nil
 	}
 	return kind{}, fmt.Errorf("no workload is called %q%s", name, registry.DidYouMean(name, Names()))
+}
+
+// ParseRangeRatio reads --random-range-ratio: a number for both lengths, or JSON
+// with the keys input and output (one left out is 0).
+func ParseRangeRatio(text string) (input, output float64, err error) {
+	text = strings.TrimSpace(text)
+	if !strings.HasPrefix(text, "{") {
+		if input, err = strconv.ParseFloat(text, 64); err != nil {
+			return 0, 0, fmt.Errorf("range ratio %q is neither a number nor JSON like {\"input\": 0.1, \"output\": 0.2}", text)
+		}
+		return input, input, nil
+	}
+	var both map[string]float64
+	if err := json.Unmarshal([]byte(text), &both); err != nil {
+		return 0, 0, fmt.Errorf("range ratio %s: both values must be numbers: %w", text, err)
+	}
+	for k := range both {
+		if k != "input" && k != "output" {
+			return 0, 0, fmt.Errorf("range ratio %s: unknown key %q; give input and output", text, k)
+		}
+	}
+	return both["input"], both["output"], nil
 }
 
 // named puts the workload's name before its errors.
