@@ -1,0 +1,154 @@
+package vllm
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"slices"
+
+	"ais_bench/outputs"
+	"ais_bench/summarizers/numpy"
+)
+
+// Throughput is the result of `vllm bench throughput`.
+type Throughput struct {
+	Elapsed             float64 // s, first send to last end
+	Requests, Failed    int     // Requests completed
+	PromptTokens        int64
+	OutputTokens        int64
+	RequestsPerSecond   float64
+	TokensPerSecond     float64 // prompt and output
+	OutputTokensPerSecs float64
+}
+
+// ComputeThroughput sums up records as `vllm bench throughput` does. Only
+// requests that ended properly count: the offline engine has no other.
+func ComputeThroughput(records Records) (*Throughput, error) {
+	t := &Throughput{}
+	var s span
+	if err := eachMeasured(records, func(rec *outputs.Record) {
+		s.add(rec)
+		if !rec.OK() {
+			t.Failed++
+			return
+		}
+		t.Requests++
+		t.PromptTokens += int64(max(rec.InputTokens, 0))
+		t.OutputTokens += int64(max(rec.OutputTokens, 0))
+	}); err != nil {
+		return nil, fmt.Errorf("compute throughput: %w", err)
+	}
+	if t.Elapsed = s.seconds(); t.Elapsed > 0 {
+		t.RequestsPerSecond = float64(t.Requests) / t.Elapsed
+		t.TokensPerSecond = float64(t.PromptTokens+t.OutputTokens) / t.Elapsed
+		t.OutputTokensPerSecs = float64(t.OutputTokens) / t.Elapsed
+	}
+	return t, nil
+}
+
+// JSON has vLLM's keys; extra, when not nil, goes under ExtraKey.
+func (t *Throughput) JSON(extra any) ([]byte, error) {
+	var j object
+	j.set("elapsed_time", float(t.Elapsed))
+	j.set("num_requests", t.Requests)
+	j.set("total_num_tokens", t.PromptTokens+t.OutputTokens)
+	j.set("requests_per_second", float(t.RequestsPerSecond))
+	j.set("tokens_per_second", float(t.TokensPerSecond))
+	if extra != nil {
+		j.set(ExtraKey, extra)
+	}
+	return j.MarshalJSON()
+}
+
+// Print writes vLLM's three lines.
+func (t *Throughput) Print(w io.Writer) error {
+	_, err := fmt.Fprintf(w, "Throughput: %.2f requests/s, %.2f total tokens/s, %.2f output tokens/s\nTotal num prompt tokens:  %d\nTotal num output tokens:  %d\n",
+		t.RequestsPerSecond, t.TokensPerSecond, t.OutputTokensPerSecs, t.PromptTokens, t.OutputTokens)
+	return err
+}
+
+// latencyPercentiles are those of `vllm bench latency`.
+var latencyPercentiles = []float64{10, 25, 50, 75, 90, 99}
+
+// Latency is the result of `vllm bench latency`, in seconds.
+type Latency struct {
+	Avg, Std    float64
+	Latencies   []float64 // of each iteration, in order
+	Percentiles []float64 // 10, 25, 50, 75, 90, 99
+	Failed      int       // iterations left out because a request failed
+}
+
+// ComputeLatency takes the time of each batch, first send to last end.
+// iteration tells which batch a record belongs to. A batch with a failed
+// request did less work and is left out.
+func ComputeLatency(records Records, iteration func(*outputs.Record) int) (*Latency, error) {
+	type batch struct {
+		first, last int64
+		failed      bool
+	}
+	batches := map[int]*batch{}
+	var order []int
+	if err := eachMeasured(records, func(rec *outputs.Record) {
+		i := iteration(rec)
+		b := batches[i]
+		if b == nil {
+			b = &batch{first: math.MaxInt64, last: math.MinInt64}
+			batches[i] = b
+			order = append(order, i)
+		}
+		if !rec.OK() || rec.Sent == outputs.Never || rec.End == outputs.Never {
+			b.failed = true
+			return
+		}
+		b.first, b.last = min(b.first, rec.Sent), max(b.last, rec.End)
+	}); err != nil {
+		return nil, fmt.Errorf("compute latency: %w", err)
+	}
+	l := &Latency{}
+	var s numpy.Sample
+	slices.Sort(order)
+	for _, i := range order {
+		b := batches[i]
+		if b.failed {
+			l.Failed++
+			continue
+		}
+		l.Latencies = append(l.Latencies, seconds(b.last-b.first))
+		s.Add(seconds(b.last - b.first))
+	}
+	if len(l.Latencies) == 0 {
+		return nil, errors.New("compute latency: no iteration completed without a failed request")
+	}
+	l.Avg, l.Std = s.Mean(), s.Std()
+	for _, p := range latencyPercentiles {
+		l.Percentiles = append(l.Percentiles, s.Percentile(p))
+	}
+	return l, nil
+}
+
+// JSON has vLLM's keys; extra, when not nil, goes under ExtraKey.
+func (l *Latency) JSON(extra any) ([]byte, error) {
+	var j, p object
+	j.set("avg_latency", float(l.Avg))
+	j.set("std_latency", float(l.Std))
+	j.set("latencies", floats(l.Latencies))
+	for i, v := range l.Percentiles {
+		p.set(percentileName(latencyPercentiles[i]), float(v))
+	}
+	j.set("percentiles", &p)
+	if extra != nil {
+		j.set(ExtraKey, extra)
+	}
+	return j.MarshalJSON()
+}
+
+// Print writes vLLM's lines.
+func (l *Latency) Print(w io.Writer) error {
+	text := fmt.Sprintf("Avg latency: %v seconds\n", l.Avg)
+	for i, v := range l.Percentiles {
+		text += fmt.Sprintf("%s%% percentile latency: %v seconds\n", percentileName(latencyPercentiles[i]), v)
+	}
+	_, err := io.WriteString(w, text)
+	return err
+}
