@@ -82,7 +82,12 @@ func Report(run *outputs.Run, o ReportOptions) (*Summary, error) {
 	if err != nil {
 		return nil, err
 	}
-	s.Files = append(s.Files, files.Text, files.CSV, files.Markdown)
+	for _, path := range []string{files.Text, files.CSV, files.Markdown} {
+		if rel, err := filepath.Rel(run.Dir(), path); err == nil {
+			path = rel
+		}
+		s.Files = append(s.Files, path)
+	}
 	return s, s.reports(run, pairs, o)
 }
 

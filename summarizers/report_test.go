@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
@@ -120,11 +119,7 @@ func TestReport(t *testing.T) {
 	}
 	text := ""
 	for _, f := range s.Files {
-		path := f
-		if !filepath.IsAbs(path) {
-			path = run.Path(path)
-		}
-		content, err := os.ReadFile(path)
+		content, err := os.ReadFile(run.Path(f))
 		if err != nil {
 			t.Errorf("said to be written: %v", err)
 		}
