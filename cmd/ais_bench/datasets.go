@@ -28,7 +28,7 @@ func datasetsCommand() *cli.Command {
 	cache := &cli.StringFlag{Name: "cache-dir", Usage: "root directory of the data", EnvVars: []string{datasets.CacheEnv}, Value: datasets.LocalCache}
 	return &cli.Command{
 		Name:  "datasets",
-		Usage: "list, describe and fetch data sets",
+		Usage: "list, describe and fetch data sets; measure and convert logs",
 		Subcommands: []*cli.Command{
 			{
 				Name: "list", Usage: "list data sets by name; patterns narrow the list", ArgsUsage: "[PATTERN …]",
@@ -47,6 +47,8 @@ func datasetsCommand() *cli.Command {
 					&cli.StringFlag{Name: "revision", Usage: "branch, tag or commit; default: the data set's or the hub's main line"}},
 				Action: pullDatasets,
 			},
+			statsCommand(),
+			convertCommand(),
 		},
 	}
 }
