@@ -320,6 +320,7 @@ func (in *inference) one(ctx context.Context, q question, s load.Slot, round int
 		res := in.svc.client.Do(ctx, req)
 		res.Decode()
 		rec := newRecord(res, req)
+		countTokens(rec, in.opts.CountTokens)
 		in.label(rec, q.sample, q.repeat+int32(round*in.task.repeats()), attempt, s)
 		in.label2(rec, req)
 		in.keep(rec)

@@ -39,6 +39,9 @@ type Options struct {
 	// Batch > 0 asks in rounds of so many requests: a round starts when the one
 	// before has ended.
 	Batch int
+	// CountTokens measures answers whose server reports no usage, with the model's
+	// own tokenizer; nil leaves such counts unknown.
+	CountTokens func(text string) int
 	// RequestIDPrefix + number is the id of every request (vLLM's
 	// --request-id-prefix); "" = ids in the form of UUIDs.
 	RequestIDPrefix string

@@ -1,0 +1,236 @@
+package bench
+
+import (
+	"errors"
+	"fmt"
+	"iter"
+	"math"
+	"slices"
+	"strconv"
+
+	"ais_bench/datasets/workloads"
+	"ais_bench/outputs"
+	"ais_bench/tasks"
+)
+
+// quantile is the p-th percentile (0–100) of sorted values by linear
+// interpolation, numpy's default; nil for none.
+func quantile(sorted []float64, p float64) *float64 {
+	if len(sorted) == 0 {
+		return nil
+	}
+	h := float64(len(sorted)-1) * p / 100
+	lo := int(h)
+	v := sorted[lo]
+	if lo+1 < len(sorted) {
+		v += (h - float64(lo)) * (sorted[lo+1] - v)
+	}
+	return &v
+}
+
+// measured yields the records of the measured phase; damaged rows of a journal
+// are skipped, as everywhere.
+func measured(records iter.Seq2[*outputs.Record, error], do func(*outputs.Record)) error {
+	for r, err := range records {
+		var damage *outputs.DamageError
+		switch {
+		case errors.As(err, &damage):
+			continue
+		case err != nil:
+			return err
+		}
+		if r.Phase == outputs.PhaseMeasured {
+			do(r)
+		}
+	}
+	return nil
+}
+
+// Lengths compares the lengths asked for with what the server's usage says.
+func (s *Session) Lengths(out *tasks.Outcome) (workloads.LengthComparison, error) {
+	got := make([]workloads.Realised, len(s.Set.Samples))
+	at := make(map[string]int, len(got))
+	for i := range s.Set.Samples {
+		id := s.Set.Samples[i].ID
+		if sub := s.Set.Samples[i].Subset; sub != "" {
+			id = sub + "/" + id
+		}
+		at[id] = i
+		got[i] = workloads.Realised{InputTokens: -1, OutputTokens: -1}
+	}
+	model, dataset := s.Pair(out)
+	err := measured(out.Run.Records(model, dataset), func(r *outputs.Record) {
+		i, ok := at[r.SampleID]
+		if !ok || r.TokenSource != outputs.TokensUsage {
+			if ok {
+				got[i].OK = r.OK()
+			}
+			return
+		}
+		got[i] = workloads.Realised{InputTokens: int(r.InputTokens), OutputTokens: int(r.OutputTokens), OK: r.OK()}
+	})
+	if err != nil {
+		return workloads.LengthComparison{}, err
+	}
+	return workloads.LengthReport(s.Set.Samples, got)
+}
+
+// LengthTable shows the comparison.
+func (s *Session) LengthTable(c workloads.LengthComparison) outputs.Table {
+	t := outputs.Table{ID: "bench_lengths", Title: "Lengths asked for and realised (tokens)", Columns: []outputs.Column{{Name: "Length"}}}
+	for _, name := range []string{"Min", "Mean", "Median", "P95", "P99", "Max"} {
+		t.Columns = append(t.Columns, outputs.Column{Name: name, Kind: outputs.KindFloat, Format: "%.1f"})
+	}
+	t.Columns = append(t.Columns, outputs.Column{Name: "N", Kind: outputs.KindInt})
+	for _, row := range []struct {
+		name string
+		d    *workloads.Distribution
+	}{{"input, by the tokenizer", c.RequestedInput}, {"input, server's usage", c.RealisedInput}, {"output, asked for", c.RequestedOutput}, {"output, server's usage", c.RealisedOutput}} {
+		if row.d == nil {
+			t.AddRow(row.name, nil, nil, nil, nil, nil, nil, 0)
+			continue
+		}
+		t.AddRow(row.name, row.d.Min, row.d.Mean, row.d.P50, row.d.P95, row.d.P99, row.d.Max, row.d.N)
+	}
+	if c.OutputBoth > 0 {
+		t.Notes = append(t.Notes, fmt.Sprintf("stopped early: %d of %d answers (%.1f %%) are shorter than asked for", c.StoppedEarly, c.OutputBoth, 100*c.EarlyShare()))
+	}
+	if c.InputMismatch > 0 {
+		why := "the server uses another tokenizer, or adds special tokens"
+		if s.Backend.Chat {
+			why = "the server's chat template adds tokens"
+		}
+		t.Notes = append(t.Notes, fmt.Sprintf("%d of %d prompts have another length on the server, %.4f times the tokens in all (%s)", c.InputMismatch, c.InputBoth, c.InputDrift, why))
+	}
+	if c.Requests > 0 && c.RealisedOutput == nil && !s.Backend.Pooling {
+		t.Notes = append(t.Notes, "the server reports no usage: realised lengths are unknown")
+	}
+	return t
+}
+
+// Throughput is the offline throughput test's result, of the requests that
+// succeeded. Keys and units are those of `vllm bench throughput`.
+type Throughput struct {
+	ElapsedTime       float64 `json:"elapsed_time"` // s, first send to last end
+	NumRequests       int     `json:"num_requests"`
+	TotalNumTokens    int64   `json:"total_num_tokens"`
+	RequestsPerSecond float64 `json:"requests_per_second"`
+	TokensPerSecond   float64 `json:"tokens_per_second"`
+
+	PromptTokens int64 `json:"-"`
+	OutputTokens int64 `json:"-"`
+	Failed       int   `json:"-"`
+	Uncounted    int   `json:"-"` // succeeded, but nobody said how many tokens
+}
+
+// OutputTokensPerSecond is what the tool prints beside the rest.
+func (t Throughput) OutputTokensPerSecond() float64 {
+	return perSecond(float64(t.OutputTokens), t.ElapsedTime)
+}
+
+func perSecond(n, s float64) float64 {
+	if s <= 0 {
+		return 0
+	}
+	return n / s
+}
+
+// Throughput sums the records up.
+func (s *Session) Throughput(out *tasks.Outcome) (Throughput, error) {
+	var t Throughput
+	first, last := int64(math.MaxInt64), int64(math.MinInt64)
+	model, dataset := s.Pair(out)
+	err := measured(out.Run.Records(model, dataset), func(r *outputs.Record) {
+		if r.Sent != outputs.Never {
+			first = min(first, r.Sent)
+		}
+		last = max(last, r.End, r.LastToken)
+		if !r.OK() {
+			t.Failed++
+			return
+		}
+		t.NumRequests++
+		if r.InputTokens < 0 || r.OutputTokens < 0 {
+			t.Uncounted++
+		}
+		t.PromptTokens += int64(max(r.InputTokens, 0))
+		t.OutputTokens += int64(max(r.OutputTokens, 0))
+	})
+	if err != nil {
+		return t, err
+	}
+	if last > first {
+		t.ElapsedTime = float64(last-first) / 1e9
+	}
+	t.TotalNumTokens = t.PromptTokens + t.OutputTokens
+	t.RequestsPerSecond = perSecond(float64(t.NumRequests), t.ElapsedTime)
+	t.TokensPerSecond = perSecond(float64(t.TotalNumTokens), t.ElapsedTime)
+	return t, nil
+}
+
+// LatencyPercentiles are those `vllm bench latency` prints.
+var LatencyPercentiles = []float64{10, 25, 50, 75, 90, 99}
+
+// Latency is the result of a batch that is asked again and again. Keys are
+// those of `vllm bench latency`; std_latency is ours.
+type Latency struct {
+	Avg         float64            `json:"avg_latency"` // s
+	Std         float64            `json:"std_latency"` // s, population
+	Latencies   []float64          `json:"latencies"`   // s, by iteration
+	Percentiles map[string]float64 `json:"percentiles"` // s
+	Incomplete  int                `json:"-"`           // iterations left out because a request of theirs failed
+}
+
+// Latency computes, for each round, the time from its first send to the end of
+// its last answer. A round with a failed request has no latency.
+func (s *Session) Latency(out *tasks.Outcome) (Latency, error) {
+	size := max(s.opts.Batch, 1)
+	rounds := (len(s.Set.Samples) + size - 1) / size
+	type span struct {
+		first, last int64
+		ok          int
+	}
+	spans := make([]span, rounds)
+	for i := range spans {
+		spans[i].first = math.MaxInt64
+	}
+	index := make(map[string]int, len(s.Set.Samples))
+	for i := range s.Set.Samples {
+		index[s.Set.Samples[i].ID] = i
+	}
+	model, dataset := s.Pair(out)
+	err := measured(out.Run.Records(model, dataset), func(r *outputs.Record) {
+		i, known := index[r.SampleID]
+		if !known || !r.OK() {
+			return
+		}
+		sp := &spans[i/size]
+		sp.first, sp.last, sp.ok = min(sp.first, r.Sent), max(sp.last, r.LastToken), sp.ok+1
+	})
+	if err != nil {
+		return Latency{}, err
+	}
+	l := Latency{Latencies: []float64{}, Percentiles: map[string]float64{}}
+	for i, sp := range spans {
+		if sp.ok < min(size, len(s.Set.Samples)-i*size) {
+			l.Incomplete++
+			continue
+		}
+		l.Latencies = append(l.Latencies, float64(sp.last-sp.first)/1e9)
+	}
+	if len(l.Latencies) == 0 {
+		return l, errors.New("no batch was answered completely: there is no latency to report")
+	}
+	for _, v := range l.Latencies {
+		l.Avg += v / float64(len(l.Latencies))
+	}
+	for _, v := range l.Latencies {
+		l.Std += (v - l.Avg) * (v - l.Avg) / float64(len(l.Latencies))
+	}
+	l.Std = math.Sqrt(l.Std)
+	sorted := slices.Sorted(slices.Values(l.Latencies))
+	for _, p := range LatencyPercentiles {
+		l.Percentiles[strconv.FormatFloat(p, 'f', -1, 64)] = *quantile(sorted, p)
+	}
+	return l, nil
+}

@@ -1,0 +1,221 @@
+package bench
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"slices"
+	"strings"
+
+	"ais_bench/datasets"
+	"ais_bench/datasets/chattemplate"
+	"ais_bench/datasets/tokenizer"
+	"ais_bench/datasets/workloads"
+	"ais_bench/outputs"
+	"ais_bench/registry"
+	"ais_bench/tasks"
+)
+
+// unsupported are data set names of the tools we stand in for that need media.
+var unsupported = map[string]string{
+	"random_mm": "images and video are not supported", "custom_mm": "images and video are not supported", "custom_image": "images are not supported",
+	"custom_audio": "audio is not supported", "image": "images are not supported", "mmmu": "images are not supported",
+	"hf": "data sets of the hub go by their names here: `ais_bench datasets list` shows all; or convert the rows to JSONL and give --dataset-name custom",
+}
+
+// makeRequests makes the run's requests from the workload or the registry's data set.
+func (s *Session) makeRequests(ctx context.Context) error {
+	o := &s.opts
+	name := strings.ReplaceAll(strings.ToLower(o.Dataset), "-", "_")
+	if why, ok := unsupported[name]; ok {
+		return fmt.Errorf("--dataset-name %s: %s", o.Dataset, why)
+	}
+	cfg := o.Workload
+	cfg.Seed = uint64(o.Seed)
+	if codec := s.Tokenizer.Codec; codec != nil {
+		cfg.Tokenizer = codec
+	}
+	if cfg.IgnoreEOS = s.ignoreEOS(name); cfg.IgnoreEOS {
+		kw := maps.Clone(s.Service.GenerationKwargs)
+		if kw == nil {
+			kw = map[string]any{}
+		}
+		kw["ignore_eos"] = true // in every body and, through the configuration, in the manifest
+		s.Service.GenerationKwargs = kw
+	}
+	if s.Backend.NoIDs {
+		if name == "random_token_ids" || name == "random_ids" {
+			return fmt.Errorf("--dataset-name %s sends token ids, which --backend %s does not take: give a completions backend (openai), or --dataset-name random", o.Dataset, s.Backend.Name)
+		}
+		cfg.TraceAsText = true
+	}
+	if !s.Backend.Chat && !o.SkipChatTemplate {
+		tpl, err := s.chatTemplate()
+		if err != nil {
+			return err
+		}
+		cfg.ChatTemplate = tpl
+	}
+	set := &datasets.Set{Config: datasets.Config{Abbr: name, Description: "workload of a benchmark"}, Subsets: []string{""}}
+	w, err := s.workload(ctx, cfg, set)
+	if err != nil {
+		return err
+	}
+	if set.Samples, err = w.Samples(ctx); err != nil {
+		if errors.Is(err, fs.ErrNotExist) {
+			return &tasks.EnvironmentError{Err: err}
+		}
+		return err
+	}
+	if remote, ok := s.Tokenizer.Codec.(*tokenizer.Remote); ok && remote.Err() != nil {
+		return &tasks.EnvironmentError{Err: remote.Err()}
+	}
+	if len(set.Samples) == 0 {
+		return fmt.Errorf("--dataset-name %s makes no request", o.Dataset)
+	}
+	s.Workload, s.Set = w.String(), set
+	for _, n := range w.Notes() {
+		s.note("%s: %s", o.Dataset, n)
+	}
+	if n := s.Duplicated(); n > 0 {
+		s.note("%d of %d requests repeat a row of the file, which a prefix cache answers faster; --no-oversample sends fewer requests instead", n, len(set.Samples))
+	}
+	if err := s.addToSamples(); err != nil {
+		return err
+	}
+	return s.addFile(cfg.DatasetPath)
+}
+
+// workload finds what o.Dataset names: a workload, or a data set of the registry.
+func (s *Session) workload(ctx context.Context, cfg workloads.Config, set *datasets.Set) (workloads.Workload, error) {
+	o := &s.opts
+	if workloads.Describe(o.Dataset) != "" {
+		s.Timed = workloads.Timed(o.Dataset) && o.SelfTimed != No
+		if o.SelfTimed == Yes && !workloads.Timed(o.Dataset) {
+			return nil, fmt.Errorf("--self-timed: workload %s has no time stamps; it goes with timed_trace, mooncake and azure", o.Dataset)
+		}
+		return workloads.New(o.Dataset, cfg)
+	}
+	if o.SelfTimed == Yes {
+		return nil, fmt.Errorf("--self-timed: data set %s has no time stamps; it goes with timed_trace, mooncake and azure", o.Dataset)
+	}
+	reg, err := datasets.OpenRegistry(o.ConfigDir)
+	if err != nil {
+		return nil, err
+	}
+	entries, err := reg.Select(o.Dataset)
+	if err != nil || len(entries) != 1 {
+		return nil, fmt.Errorf("--dataset-name %q is neither a workload (%s) nor one data set of the registry%s", o.Dataset,
+			strings.Join(workloads.Names(), ", "), registry.DidYouMean(o.Dataset, append(workloads.Names(), reg.Names()...)))
+	}
+	loaded, err := entries[0].Value.Load(ctx, datasets.LoadOptions{Path: cfg.DatasetPath, Seed: o.Seed})
+	if err != nil {
+		return nil, &tasks.EnvironmentError{Err: fmt.Errorf("data set %s: %w", o.Dataset, err)}
+	}
+	set.Config.Abbr, set.Config.MaxOutLen, set.Config.Variants = loaded.Config.Abbr, loaded.Config.MaxOutLen, loaded.Config.Variants
+	set.Subsets, set.Files, set.Warnings = loaded.Subsets, loaded.Files, loaded.Warnings
+	return workloads.FromSamples(o.Dataset, loaded.Samples, cfg)
+}
+
+// ignoreEOS says whether answers are forced to their full length. As the tools
+// do it: always for random prompts (with OpenAI's protocol) and traces, whose
+// lengths are the workload; with SGLang's own protocol for everything.
+func (s *Session) ignoreEOS(name string) bool {
+	switch s.opts.IgnoreEOS {
+	case Yes:
+		return !s.Backend.Pooling
+	case No:
+		return false
+	}
+	switch {
+	case s.Backend.Pooling:
+		return false
+	case s.Backend.SGLang:
+		return true
+	}
+	return s.Backend.OpenAI && slices.Contains([]string{"random", "random_ids", "random_token_ids"}, name) || workloads.Timed(name)
+}
+
+// chatTemplate is the model's, for workloads that make conversations; nil when
+// there is none, which only matters to those.
+func (s *Session) chatTemplate() (func([]datasets.Turn) (string, error), error) {
+	source, tokens := "", chattemplate.Tokens{}
+	if local := s.Tokenizer.Local; local != nil {
+		c := local.Config()
+		source, tokens = c.ChatTemplate, chattemplate.Tokens{BOS: c.BOS, EOS: c.EOS}
+	}
+	if file := s.opts.ChatTemplate; file != "" {
+		b, err := os.ReadFile(file)
+		if err != nil {
+			return nil, fmt.Errorf("--chat-template: %w", err)
+		}
+		source = string(b)
+	}
+	tpl, err := chattemplate.New(source, tokens)
+	if errors.Is(err, chattemplate.ErrNoTemplate) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("chat template: %w", err)
+	}
+	return func(turns []datasets.Turn) (string, error) {
+		list := make([]chattemplate.Message, len(turns))
+		for i, t := range turns {
+			list[i] = chattemplate.Message{Role: t.Role, Content: t.Text}
+		}
+		return tpl.Chat(list)
+	}, nil
+}
+
+// addToSamples sets what differs from request to request in the body beside the
+// prompt: the adapter, and the texts of a request that carries several.
+func (s *Session) addToSamples() error {
+	how := s.opts.LoRAAssignment
+	if how == "" {
+		how = workloads.LoRARandom
+	}
+	adapters, err := workloads.AssignLoRA(s.opts.LoRAModules, how, len(s.Set.Samples), uint64(s.opts.Seed))
+	if err != nil {
+		return err
+	}
+	for i := range s.Set.Samples {
+		sample := &s.Set.Samples[i]
+		batch, many := sample.Fields[workloads.FieldBatch].([]string)
+		if many && s.Backend.Type != "openai_embeddings" && s.Backend.Type != "openai_rerank" {
+			return fmt.Errorf("--random-batch-size: several prompts a request go with embeddings and rerank backends, not with %s", s.Backend.Name)
+		}
+		if adapters == nil && !many {
+			continue
+		}
+		params := maps.Clone(sample.Params)
+		if params == nil {
+			params = map[string]any{}
+		}
+		if adapters != nil {
+			params["model"] = adapters[i]
+		}
+		if many && s.Backend.Type == "openai_embeddings" {
+			params["input"] = batch
+			delete(params, "query")
+			delete(params, "documents")
+		}
+		sample.Params = params
+	}
+	return nil
+}
+
+// addFile puts the data file with its hash into the manifest.
+func (s *Session) addFile(file string) error {
+	if file == "" || len(s.Set.Files) > 0 {
+		return nil
+	}
+	sum, size, err := outputs.HashFile(file)
+	if err != nil {
+		return fmt.Errorf("--dataset-path: %w", err)
+	}
+	s.Set.Files = append(s.Set.Files, datasets.File{Path: file, SHA256: sum, Bytes: size})
+	return nil
+}
