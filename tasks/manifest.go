@@ -108,6 +108,22 @@ func finishManifest(out *Outcome, m *outputs.Manifest, opts *Options) error {
 		}
 		p.Records, p.SHA256 = relative(out.Run, path), sum
 	}
+	for _, to := range out.Tasks { // one server a run is the rule; the first asked stands for it, the others are in Extra
+		if to.ServerBefore == nil {
+			continue
+		}
+		if m.ServerBefore == nil {
+			m.ServerBefore, m.ServerAfter = to.ServerBefore, to.ServerAfter
+		} else if to.ServerBefore.URL != m.ServerBefore.URL {
+			if m.Extra == nil {
+				m.Extra = map[string]any{}
+			}
+			m.Extra["server of "+to.Task.ModelAbbr] = map[string]any{"before": to.ServerBefore, "after": to.ServerAfter}
+		}
+		for _, c := range to.Changed {
+			m.Warnings = append(m.Warnings, "INVALID: the server changed while "+to.Task.String()+" ran: "+c)
+		}
+	}
 	if opts.Mode.infers() {
 		m.Clock = clockInfo(out)
 	}
@@ -153,6 +169,7 @@ func evidence(out *Outcome, opts *Options) outputs.Evidence {
 	if opts.Tool.Repository != nil {
 		e.RepositoryCommit = *opts.Tool.Repository
 	}
+	e.ServerParameters, e.PrefixCaching = serverEvidence(out)
 	fixed, forced := len(out.Tasks) > 0, len(out.Tasks) > 0
 	for _, to := range out.Tasks {
 		kw := to.Task.Model.Config.GenerationKwargs
@@ -170,4 +187,36 @@ func evidence(out *Outcome, opts *Options) outputs.Evidence {
 		e.OutputLength = "ignore_eos with max_tokens"
 	}
 	return e
+}
+
+// serverEvidence is what the servers said of their parameters and of prefix
+// caching; "" when one of them said nothing.
+func serverEvidence(out *Outcome) (parameters, caching string) {
+	for _, to := range out.Tasks {
+		s := to.ServerBefore
+		if s == nil || s.Engine == nil {
+			return "", ""
+		}
+		parameters = *s.Engine
+		if s.Version != nil {
+			parameters += " " + *s.Version
+		}
+		parameters += ", in server_before of manifest.json"
+		info, ok := s.Info.(map[string]any)
+		if !ok {
+			continue
+		}
+		for _, v := range info {
+			sets, ok := v.([]any)
+			if !ok {
+				continue
+			}
+			for _, set := range sets {
+				if labels, ok := set.(map[string]any); ok && labels["enable_prefix_caching"] != nil {
+					caching = fmt.Sprintf("enable_prefix_caching=%v in the server's metrics", labels["enable_prefix_caching"])
+				}
+			}
+		}
+	}
+	return parameters, caching
 }

@@ -51,6 +51,8 @@ type Options struct {
 	Judges           []ModelChoice // models asked by judge scorers
 	JudgeConcurrency int
 
+	SpecDecode bool // speculative-decoding counters before and after
+
 	Tool outputs.ToolInfo
 	Args []string // the command line, program name included
 
@@ -80,14 +82,19 @@ type TaskOutcome struct {
 	Accuracy  *evaluators.Result
 	Served    string // model name that was asked
 	URL       string
-	Err       error
+	// ServerBefore and ServerAfter are what the server said about itself; Changed
+	// is what differed, one line each: the run is then invalid.
+	ServerBefore, ServerAfter *outputs.ServerSnapshot
+	Changed                   []string
+	SpecDecode                *SpecDecode // nil without --spec-decode
+	Err                       error
 }
 
 // Failed reports whether the run must end with a failure: a task that did not
 // complete, or questions without an answer.
 func (o *Outcome) Failed() bool {
 	for _, t := range o.Tasks {
-		if t.Err != nil || t.Inference != nil && t.Inference.Failed > 0 && !t.Inference.Stopped {
+		if t.Err != nil || len(t.Changed) > 0 || t.Inference != nil && t.Inference.Failed > 0 && !t.Inference.Stopped {
 			return true
 		}
 	}
@@ -226,8 +233,18 @@ func inferOne(ctx context.Context, out *Outcome, to *TaskOutcome, opts *Options)
 	to.Served, to.URL = svc.cfg.Model, svc.cfg.URL
 	in := &inference{task: t, opts: opts, run: out.Run, svc: svc, set: to.Estimate.Set, clock: out.Clock,
 		observe: &loggingObserver{Observer: opts.Observer, log: log}, stop: opts.Stop}
+	watch := watchServer(ctx, svc, opts.SpecDecode)
 	rep, err := in.ask(ctx)
 	to.Inference = &rep
+	to.Changed = watch.after(ctx, to)
+	for _, c := range to.Changed {
+		note("WARNING: the server changed during the run: " + c + "; the figures are of two servers")
+	}
+	if opts.SpecDecode {
+		var specErr error
+		to.SpecDecode, specErr = watch.speculation(ctx, out.Run)
+		err = errors.Join(err, specErr)
+	}
 	if err != nil {
 		log.Error(err.Error())
 		return err

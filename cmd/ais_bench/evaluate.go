@@ -93,6 +93,9 @@ func checkEvaluateFlags(c *cli.Context) error {
 	if c.Bool("response-anomaly") {
 		return usagef("--response-anomaly needs the msProbe library and is not part of this program")
 	}
+	if c.Bool("spec-decode") && c.String("mode") != "perf" && c.String("mode") != "all" {
+		fmt.Fprintln(c.App.ErrWriter, "warning: --spec-decode is ignored: it goes with --mode perf or all")
+	}
 	if c.Bool("pressure") && c.String("mode") != "perf" {
 		return usagef("--pressure goes with --mode perf")
 	}
@@ -153,7 +156,7 @@ func summarizerNamed(s string) (string, error) {
 func runOptions(c *cli.Context, mode tasks.Mode) (tasks.Options, error) {
 	o := tasks.Options{Mode: mode, WorkDir: c.String("work-dir"), Reuse: c.String("reuse"), NumWarmups: c.Int("num-warmups"),
 		Seed: c.Int64("seed"), Pressure: c.Bool("pressure"), MaxNumWorkers: c.Int("max-num-workers"), NoStorePrompts: c.Bool("no-store-prompts"),
-		Scorer: c.String("scorer"), Sandbox: c.String("sandbox"), JudgeConcurrency: c.Int("judge-concurrency"), Tool: toolInfo(), Args: commandLine()}
+		Scorer: c.String("scorer"), Sandbox: c.String("sandbox"), SpecDecode: c.Bool("spec-decode"), JudgeConcurrency: c.Int("judge-concurrency"), Tool: toolInfo(), Args: commandLine()}
 	if c.Bool("debug") {
 		o.MaxNumWorkers = 1
 	}
@@ -289,6 +292,7 @@ func carryOut(c *cli.Context, plan *tasks.Plan, opts tasks.Options) error {
 		fmt.Fprintln(c.App.ErrWriter, "warning: "+w)
 	}
 	reportErr := writeReports(c, out.Run, opts.Mode, out)
+	printSpecDecode(c.App.Writer, out)
 	printFailures(c.App.ErrWriter, out)
 	fmt.Fprintf(c.App.Writer, "\nRun folder: %s\n", out.Run.Dir())
 	if err := taskErrors(out); err != nil {
@@ -303,6 +307,26 @@ func usageUnlessEnvironment(err error) error {
 		return err
 	}
 	return usage(err)
+}
+
+// printSpecDecode shows what --spec-decode found.
+func printSpecDecode(w io.Writer, out *tasks.Outcome) {
+	for _, to := range out.Tasks {
+		s := to.SpecDecode
+		if s == nil {
+			continue
+		}
+		if s.Reason != "" {
+			fmt.Fprintf(w, "\nSpeculative decoding of %s: N/A, %s\n", to.Task, s.Reason)
+			continue
+		}
+		fmt.Fprintf(w, "\nSpeculative decoding of %s: acceptance rate %.2f %%, acceptance length %.3f, %.0f drafts, %.0f draft tokens, %.0f accepted", to.Task,
+			100**s.AcceptanceRate, *s.AcceptanceLength, s.Drafts, s.DraftTokens, s.AcceptedTokens)
+		for i, r := range s.PerPosition {
+			fmt.Fprintf(w, ", position %d %.2f %%", i, 100*r)
+		}
+		fmt.Fprintln(w)
+	}
 }
 
 // printFailures lists why requests failed, most frequent first.
@@ -347,6 +371,9 @@ func taskErrors(out *tasks.Outcome) error {
 			var env *tasks.EnvironmentError
 			environment = environment && errors.As(to.Err, &env)
 			lines = append(lines, out.Run.Redactor().String(to.Err.Error()))
+		case len(to.Changed) > 0:
+			environment = false
+			lines = append(lines, fmt.Sprintf("%s: the server changed during the run (%s): the figures are of two servers", to.Task, strings.Join(to.Changed, ", ")))
 		case to.Inference != nil && to.Inference.Stopped:
 			environment = false
 			lines = append(lines, fmt.Sprintf("%s: interrupted; continue with --reuse %s", to.Task, filepath.Base(out.Run.Dir())))

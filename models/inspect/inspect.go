@@ -1,0 +1,211 @@
+// Package inspect asks an inference server what it is: version, models,
+// parameters and counters. What a server does not tell stays unknown and says
+// why; nothing is guessed.
+package inspect
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"sort"
+	"strings"
+	"time"
+
+	"ais_bench/models"
+)
+
+// Snapshot is what a server said about itself at one moment.
+type Snapshot struct {
+	TakenAt time.Time
+	URL     string
+	Engine  string // vllm, sglang, tgi, llama.cpp; "" = unknown
+	Version string
+	Models  any            // the data of /v1/models
+	Info    map[string]any // answers of the other endpoints, by path
+	Metrics map[string]float64
+	// Errors are what could not be asked, one line each.
+	Errors []string
+}
+
+// endpoints that a server may have; those that answer JSON are kept.
+var endpoints = []string{"/version", "/server_info", "/get_server_info", "/model_info", "/get_model_info", "/info", "/props"}
+
+// limit bounds every single question.
+const limit = 5 * time.Second
+
+// maxBody bounds an answer.
+const maxBody = 8 << 20
+
+// Take asks every endpoint it knows. It does not fail: what cannot be asked is
+// in Errors.
+func Take(ctx context.Context, cfg models.Config) *Snapshot {
+	s := &Snapshot{TakenAt: time.Now(), Info: map[string]any{}}
+	ep, err := cfg.Endpoint()
+	if err != nil {
+		s.Errors = append(s.Errors, err.Error())
+		return s
+	}
+	s.URL = ep.Server
+	get, err := models.NewGetter(cfg)
+	if err != nil {
+		s.Errors = append(s.Errors, err.Error())
+		return s
+	}
+	defer get.Close()
+	if body, err := ask(ctx, get, ep.API+"/models"); err == nil {
+		var list struct {
+			Data any `json:"data"`
+		}
+		if json.Unmarshal(body, &list) == nil {
+			s.Models = list.Data
+		}
+	} else {
+		s.Errors = append(s.Errors, "/models: "+err.Error())
+	}
+	for _, path := range endpoints {
+		body, err := ask(ctx, get, ep.Server+path)
+		if err != nil {
+			continue // a server has few of them; the absence of the others is not an error
+		}
+		var v any
+		if json.Unmarshal(body, &v) == nil {
+			s.Info[path] = v
+		}
+	}
+	if text, err := ask(ctx, get, ep.Server+"/metrics"); err != nil {
+		s.Errors = append(s.Errors, "/metrics: "+err.Error())
+	} else if m, err := ParseMetrics(string(text)); err != nil {
+		s.Errors = append(s.Errors, "/metrics: "+err.Error())
+	} else {
+		s.Metrics = m.Totals()
+		for name, labels := range m.Infos() {
+			s.Info[name] = labels
+		}
+	}
+	s.identify()
+	return s
+}
+
+// identify names the engine by what it speaks.
+func (s *Snapshot) identify() {
+	version := func(path, key string) string {
+		if m, ok := s.Info[path].(map[string]any); ok {
+			if v, ok := m[key].(string); ok {
+				return v
+			}
+		}
+		return ""
+	}
+	hasPrefix := func(p string) bool {
+		for name := range s.Metrics {
+			if strings.HasPrefix(name, p) {
+				return true
+			}
+		}
+		return false
+	}
+	sglang := s.Info["/get_server_info"] != nil || s.Info["/model_info"] != nil || s.Info["/get_model_info"] != nil
+	switch {
+	case hasPrefix("vllm:"): // metrics tell engines apart better than paths, which gateways imitate
+		s.Engine = "vllm"
+	case sglang || hasPrefix("sglang:"):
+		s.Engine = "sglang"
+		for _, p := range []string{"/server_info", "/get_server_info"} {
+			if v := version(p, "version"); v != "" {
+				s.Version = v
+			}
+		}
+	case s.Info["/info"] != nil:
+		s.Engine, s.Version = "tgi", version("/info", "version")
+	case s.Info["/props"] != nil:
+		s.Engine, s.Version = "llama.cpp", version("/props", "build_info")
+	}
+	if s.Version == "" {
+		s.Version = version("/version", "version")
+	}
+}
+
+func ask(ctx context.Context, get *models.Getter, url string) ([]byte, error) {
+	ctx, cancel := context.WithTimeout(ctx, limit)
+	defer cancel()
+	resp, err := get.Get(ctx, url)
+	if err != nil {
+		return nil, err
+	}
+	defer resp.Body.Close()
+	body, err := io.ReadAll(io.LimitReader(resp.Body, maxBody+1))
+	switch {
+	case err != nil:
+		return nil, err
+	case resp.StatusCode != http.StatusOK:
+		return nil, fmt.Errorf("HTTP %s", resp.Status)
+	case len(body) > maxBody:
+		return nil, errors.New("the answer is larger than 8 MiB")
+	}
+	return body, nil
+}
+
+// Differences are the parameters that changed between two snapshots: a restart
+// or a changed server makes a run's figures those of two servers.
+func Differences(before, after *Snapshot) []string {
+	var out []string
+	if before.Version != after.Version {
+		out = append(out, fmt.Sprintf("version %q became %q", before.Version, after.Version))
+	}
+	a, b := canonical(before.Models), canonical(after.Models)
+	if a != b && after.Models != nil && before.Models != nil {
+		out = append(out, "the list of models changed")
+	}
+	const start = "process_start_time_seconds"
+	if x, ok := before.Metrics[start]; ok {
+		if y, ok := after.Metrics[start]; ok && x != y {
+			out = append(out, "the server was restarted")
+		}
+	}
+	names := map[string]bool{}
+	for n := range before.Info {
+		names[n] = true
+	}
+	sorted := make([]string, 0, len(names))
+	for n := range names {
+		sorted = append(sorted, n)
+	}
+	sort.Strings(sorted)
+	for _, n := range sorted {
+		if !strings.HasSuffix(n, "_info") || strings.HasPrefix(n, "/") {
+			continue // only label sets are parameters; /server_info also holds state
+		}
+		if after.Info[n] != nil && canonical(before.Info[n]) != canonical(after.Info[n]) {
+			out = append(out, n+" changed")
+		}
+	}
+	return out
+}
+
+// canonical is a value as JSON without what changes by itself.
+func canonical(v any) string {
+	if list, ok := v.([]any); ok {
+		clean := make([]any, len(list))
+		for i, e := range list {
+			clean[i] = e
+			if m, ok := e.(map[string]any); ok {
+				c := map[string]any{}
+				for k, x := range m {
+					if k != "created" && k != "permission" {
+						c[k] = x
+					}
+				}
+				clean[i] = c
+			}
+		}
+		v = clean
+	}
+	b, err := json.Marshal(v)
+	if err != nil {
+		return fmt.Sprint(v)
+	}
+	return string(b)
+}

@@ -1,0 +1,93 @@
+package inspect
+
+import (
+	"fmt"
+	"math"
+	"strings"
+
+	dto "github.com/prometheus/client_model/go"
+	"github.com/prometheus/common/expfmt"
+	"github.com/prometheus/common/model"
+)
+
+// Metrics is one scrape of a Prometheus text endpoint.
+type Metrics struct {
+	families map[string]*dto.MetricFamily
+}
+
+// ParseMetrics reads the text exposition format.
+func ParseMetrics(text string) (*Metrics, error) {
+	p := expfmt.NewTextParser(model.UTF8Validation)
+	f, err := p.TextToMetricFamilies(strings.NewReader(text))
+	if err != nil {
+		return nil, fmt.Errorf("not the Prometheus text format: %w", err)
+	}
+	return &Metrics{f}, nil
+}
+
+// Totals are the counters and gauges summed over their labels (engines,
+// models), and the sums and counts of histograms as NAME_sum and NAME_count.
+func (m *Metrics) Totals() map[string]float64 {
+	out := map[string]float64{}
+	add := func(name string, v float64) {
+		if !math.IsNaN(v) && !math.IsInf(v, 0) {
+			out[name] += v
+		}
+	}
+	for name, f := range m.families {
+		for _, x := range f.Metric {
+			switch {
+			case x.Counter != nil:
+				add(name, x.Counter.GetValue())
+			case x.Gauge != nil:
+				add(name, x.Gauge.GetValue())
+			case x.Untyped != nil:
+				add(name, x.Untyped.GetValue())
+			case x.Histogram != nil:
+				add(name+"_sum", x.Histogram.GetSampleSum())
+				add(name+"_count", float64(x.Histogram.GetSampleCount()))
+			case x.Summary != nil:
+				add(name+"_sum", x.Summary.GetSampleSum())
+				add(name+"_count", float64(x.Summary.GetSampleCount()))
+			}
+		}
+	}
+	return out
+}
+
+// Infos are the label sets of the *_info series: an engine's parameters.
+func (m *Metrics) Infos() map[string]any {
+	out := map[string]any{}
+	for name, f := range m.families {
+		if !strings.HasSuffix(name, "_info") {
+			continue
+		}
+		var sets []any
+		for _, x := range f.Metric {
+			labels := map[string]any{}
+			for _, l := range x.Label {
+				labels[l.GetName()] = l.GetValue()
+			}
+			sets = append(sets, labels)
+		}
+		out[name] = sets
+	}
+	return out
+}
+
+// ByLabel are the values of a family by one label, summed over the others.
+func (m *Metrics) ByLabel(name, label string) map[string]float64 {
+	f := m.families[name]
+	if f == nil {
+		return nil
+	}
+	out := map[string]float64{}
+	for _, x := range f.Metric {
+		for _, l := range x.Label {
+			if l.GetName() == label {
+				out[l.GetValue()] += x.GetCounter().GetValue() + x.GetGauge().GetValue()
+			}
+		}
+	}
+	return out
+}
