@@ -13,13 +13,13 @@ import (
 
 // Throughput is the result of `vllm bench throughput`.
 type Throughput struct {
-	Elapsed             float64 // s, first send to last end
-	Requests, Failed    int     // Requests completed
-	PromptTokens        int64
-	OutputTokens        int64
-	RequestsPerSecond   float64
-	TokensPerSecond     float64 // prompt and output
-	OutputTokensPerSecs float64
+	Elapsed               float64 // s, first send to last end
+	Requests, Failed      int     // Requests completed
+	PromptTokens          int64
+	OutputTokens          int64
+	RequestsPerSecond     float64
+	TokensPerSecond       float64 // prompt and output
+	OutputTokensPerSecond float64
 }
 
 // ComputeThroughput sums up records as `vllm bench throughput` does. Only
@@ -42,7 +42,7 @@ func ComputeThroughput(records Records) (*Throughput, error) {
 	if t.Elapsed = s.seconds(); t.Elapsed > 0 {
 		t.RequestsPerSecond = float64(t.Requests) / t.Elapsed
 		t.TokensPerSecond = float64(t.PromptTokens+t.OutputTokens) / t.Elapsed
-		t.OutputTokensPerSecs = float64(t.OutputTokens) / t.Elapsed
+		t.OutputTokensPerSecond = float64(t.OutputTokens) / t.Elapsed
 	}
 	return t, nil
 }
@@ -64,7 +64,7 @@ func (t *Throughput) JSON(extra any) ([]byte, error) {
 // Print writes vLLM's three lines.
 func (t *Throughput) Print(w io.Writer) error {
 	_, err := fmt.Fprintf(w, "Throughput: %.2f requests/s, %.2f total tokens/s, %.2f output tokens/s\nTotal num prompt tokens:  %d\nTotal num output tokens:  %d\n",
-		t.RequestsPerSecond, t.TokensPerSecond, t.OutputTokensPerSecs, t.PromptTokens, t.OutputTokens)
+		t.RequestsPerSecond, t.TokensPerSecond, t.OutputTokensPerSecond, t.PromptTokens, t.OutputTokens)
 	return err
 }
 
