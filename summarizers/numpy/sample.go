@@ -25,7 +25,8 @@ const step = 1e-6
 type Sample struct {
 	values   []float64
 	sorted   bool
-	bins     map[int64]int64 // nil until the values are folded
+	dense    []int64         // bins of [0, 1 s), where nearly all gaps are
+	bins     map[int64]int64 // the other bins; nil until the values are folded
 	keys     []int64         // the sorted keys of bins; nil when stale
 	n        int64
 	mean, m2 float64 // Welford's running mean and sum of squared deviations
@@ -47,8 +48,7 @@ func (s *Sample) Add(v float64) {
 	s.mean += d / float64(s.n)
 	s.m2 += d * (v - s.mean)
 	if s.bins != nil {
-		s.bins[int64(math.Round(v/step))]++
-		s.keys = nil
+		s.count(v)
 		return
 	}
 	s.values = append(s.values, v)
@@ -59,11 +59,21 @@ func (s *Sample) Add(v float64) {
 }
 
 func (s *Sample) fold() {
-	s.bins = map[int64]int64{}
+	s.bins, s.dense = map[int64]int64{}, make([]int64, 1/step)
 	for _, v := range s.values {
-		s.bins[int64(math.Round(v/step))]++
+		s.count(v)
 	}
 	s.values = nil
+}
+
+func (s *Sample) count(v float64) {
+	k := int64(math.Round(v / step))
+	if k >= 0 && k < int64(len(s.dense)) {
+		s.dense[k]++
+		return
+	}
+	s.bins[k]++
+	s.keys = nil
 }
 
 // N is the number of values.
@@ -124,7 +134,18 @@ func (s *Sample) at(i int64) float64 {
 		}
 		slices.Sort(s.keys)
 	}
-	for _, k := range s.keys {
+	above, _ := slices.BinarySearch(s.keys, 0)
+	for _, k := range s.keys[:above] {
+		if i -= s.bins[k]; i < 0 {
+			return float64(k) * step
+		}
+	}
+	for k, n := range s.dense {
+		if i -= n; i < 0 {
+			return float64(k) * step
+		}
+	}
+	for _, k := range s.keys[above:] {
 		if i -= s.bins[k]; i < 0 {
 			return float64(k) * step
 		}

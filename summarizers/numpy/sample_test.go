@@ -44,3 +44,24 @@ func TestFoldedSampleIsExactToAMicrosecond(t *testing.T) {
 		t.Errorf("p100 %v is not the maximum %v", got, s.Max())
 	}
 }
+
+// Values on both sides of the dense bins, in an order that is no help.
+func TestFoldedSampleOfAllSizes(t *testing.T) {
+	var s Sample
+	n := Exact + 5
+	for i := range n {
+		s.Add([]float64{3, -2, 0.5, 70, 0.25}[i%5])
+	}
+	for p, want := range map[float64]float64{0: -2, 10: -2, 30: 0.25, 50: 0.5, 70: 3, 90: 70, 100: 70} {
+		if got := s.Percentile(p); math.Abs(got-want) > 1e-9 {
+			t.Errorf("p%v = %v, want %v", p, got, want)
+		}
+	}
+}
+
+func BenchmarkAdd(b *testing.B) {
+	var s Sample
+	for i := 0; b.Loop(); i++ {
+		s.Add(float64(i%50000) * 1e-6)
+	}
+}
