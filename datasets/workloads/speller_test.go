@@ -152,7 +152,7 @@ func TestPiecesHaveTheExactLength(t *testing.T) {
 // are reported.
 func BenchmarkRandom(b *testing.B) {
 	tok := realTokenizer(b)
-	for _, n := range []int{1000, 100_000} {
+	for _, n := range []int{1000, 10_000, 100_000} {
 		b.Run(fmt.Sprint(n), func(b *testing.B) {
 			for b.Loop() {
 				cfg := Defaults("random")

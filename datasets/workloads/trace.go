@@ -11,6 +11,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"unicode/utf8"
 
 	"ais_bench/datasets"
 )
@@ -113,14 +114,14 @@ func (c *Config) replay(ctx context.Context, n *notes, rows []traceRow) ([]datas
 
 // blocks makes and keeps what hash ids stand for. Equal ids give equal blocks,
 // in this process and in any other: a block depends on the seed, the salt and the
-// id alone. Every block begins with its id's own random tokens, so that two blocks
-// do not begin alike.
+// id alone.
 type blocks struct {
-	sp   *speller
-	size int
-	seed uint64
-	mu   sync.Mutex
-	made map[int64]*block
+	sp    *speller
+	size  int
+	seed  uint64
+	mu    sync.Mutex
+	made  map[int64]*block
+	seams sync.Map // [2]int64 → int
 }
 
 type block struct {
@@ -148,7 +149,7 @@ func (b *blocks) get(hash int64, asText bool) *block {
 	}
 	b.mu.Unlock()
 	e.once.Do(func() {
-		r := stream(b.seed, purposePrompt<<16+uint64(hash))
+		r := b.start(hash)
 		if asText {
 			e.text = b.sp.piece(passage{}, r.IntN(len(b.sp.ids)), b.size, r)
 		} else {
@@ -173,32 +174,77 @@ func (b *blocks) ids(row traceRow) []int {
 
 // text is the prompt of a row as text: its whole blocks and, after them, the
 // beginning of the last one or tokens of its own. Blocks can merge a token where
-// they meet; the last part takes up the difference.
+// they meet; the last part takes up the difference. Only the seams are encoded,
+// once for two blocks: what lies further from a seam does not depend on it.
 func (b *blocks) text(row traceRow) passage {
 	var whole strings.Builder
+	before, last := 0, "" // tokens and the end of what is written
 	k := 0
 	for ; k < len(row.hashes) && (k+1)*b.size < row.in; k++ {
-		whole.WriteString(b.get(row.hashes[k], true).text.text)
+		p := b.get(row.hashes[k], true).text
+		whole.WriteString(p.text)
+		before += p.tokens
+		if k > 0 {
+			before += b.seam(row.hashes[k-1], row.hashes[k])
+		}
+		last = ending(p.text)
 	}
 	r := b.own(row)
 	start := r.IntN(len(b.sp.ids))
 	if k < len(row.hashes) {
-		start = stream(b.seed, purposePrompt<<16+uint64(row.hashes[k])).IntN(len(b.sp.ids))
+		start = b.start(row.hashes[k]).IntN(len(b.sp.ids))
 	}
-	rest := row.in - k*b.size
+	before -= b.sp.tok.Count(last)
 	var best passage
-	for n, round := rest, 0; round < rounds; round++ {
-		text := whole.String() + b.sp.piece(passage{}, start, max(n, 1), r).text
-		got := b.sp.tok.Count(text)
+	for n, round := row.in-k*b.size, 0; round < rounds; round++ {
+		rest := b.sp.piece(passage{}, start, max(n, 1), r).text
+		got := before + b.sp.tok.Count(last+rest)
 		if round == 0 || distance(got, row.in) < distance(best.tokens, row.in) {
-			best = passage{text: text, tokens: got}
+			best = passage{text: rest, tokens: got}
 		}
 		if got == row.in || n <= 1 && got > row.in {
 			break
 		}
 		n += row.in - got
 	}
+	best.text = whole.String() + best.text
 	return best
+}
+
+// seamBytes is how much of the text on either side a seam is judged by.
+const seamBytes = 256
+
+// seam is how many tokens more (usually 0) two blocks have together than apart.
+func (b *blocks) seam(left, right int64) int {
+	key := [2]int64{left, right}
+	if n, ok := b.seams.Load(key); ok {
+		return n.(int)
+	}
+	l, r := ending(b.get(left, true).text.text), beginning(b.get(right, true).text.text)
+	n := b.sp.tok.Count(l+r) - b.sp.tok.Count(l) - b.sp.tok.Count(r)
+	b.seams.Store(key, n)
+	return n
+}
+
+func ending(s string) string {
+	at := max(0, len(s)-seamBytes)
+	for at > 0 && at < len(s) && !utf8.RuneStart(s[at]) {
+		at++
+	}
+	return s[at:]
+}
+
+func beginning(s string) string {
+	at := min(len(s), seamBytes)
+	for at < len(s) && !utf8.RuneStart(s[at]) {
+		at--
+	}
+	return s[:at]
+}
+
+// start is the stream that a block's content is drawn from.
+func (b *blocks) start(hash int64) *rand.Rand {
+	return stream(b.seed, purposePrompt<<16+uint64(hash))
 }
 
 // own is the stream of what belongs to one row alone.
