@@ -1,6 +1,7 @@
 package tasks
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"errors"
@@ -113,6 +114,10 @@ func (in *inference) phases(ctx context.Context, todo []question, rep *Inference
 	sampler := load.NewHealthSampler(0)
 	sampler.Start()
 	rep.Load = in.dispatch(ctx, cfg, func(ctx context.Context, s load.Slot) {
+		if s.Phase == outputs.PhaseCooldown {
+			in.unmeasured(ctx, s)
+			return
+		}
 		if in.one(ctx, todo[s.Index%len(todo)], s, s.Index/len(todo)) {
 			answered.Add(1)
 		} else {
@@ -184,7 +189,7 @@ func (in *inference) questions() (todo []question, resumed int, err error) {
 func (in *inference) loadConfig(n int) (load.Config, error) {
 	m := in.svc.cfg
 	cfg := load.Config{Clock: in.clock, Phase: outputs.PhaseMeasured, Count: n, MaxConcurrency: max(m.BatchSize, 1),
-		Stop: in.stop, Drain: in.opts.Drain}
+		Cooldown: in.opts.Cooldown, Stop: in.stop, Drain: in.opts.Drain}
 	if in.opts.Duration > 0 {
 		cfg.Duration = in.opts.Duration
 		if !in.opts.CountAndDuration {
@@ -192,7 +197,7 @@ func (in *inference) loadConfig(n int) (load.Config, error) {
 		}
 	}
 	arrivals := load.Arrivals{RequestRate: m.RequestRate, Burstiness: m.TrafficCfg.Burstiness, RampUp: m.TrafficCfg.RampUpStrategy,
-		RampStart: m.TrafficCfg.RampUpStartRPS, RampEnd: m.TrafficCfg.RampUpEndRPS, Count: cfg.Count, Seed: uint64(in.opts.Seed)}
+		RampStart: m.TrafficCfg.RampUpStartRPS, RampEnd: m.TrafficCfg.RampUpEndRPS, Count: rescaled(cfg), Seed: uint64(in.opts.Seed)}
 	if arrivals.RequestRate < 0.001 { // AISBench's threshold for "no pacing"
 		arrivals.RequestRate = 0
 	}
@@ -210,6 +215,9 @@ func (in *inference) loadConfig(n int) (load.Config, error) {
 	if cfg.Schedule, err = arrivals.Schedule(); err != nil {
 		return cfg, err
 	}
+	if len(in.opts.Stages) > 0 {
+		cfg.Schedule = load.Stages{List: in.opts.Stages, Seed: uint64(in.opts.Seed)}
+	}
 	if m.UseTimestamp {
 		times := make([]time.Duration, 0, n)
 		for i := range in.set.Samples {
@@ -221,7 +229,7 @@ func (in *inference) loadConfig(n int) (load.Config, error) {
 			return cfg, fmt.Errorf("use_timestamp: data set %s has no time stamps", in.task.Dataset.Name)
 		}
 		// A trace is an open loop: a concurrency cap would rewrite its times.
-		cfg.Schedule, cfg.MaxConcurrency = load.Replay{Times: times, Speed: 1}, 0
+		cfg.Schedule, cfg.MaxConcurrency = load.Replay{Times: times, Speed: cmp.Or(in.opts.ReplaySpeed, 1)}, 0
 	}
 	return cfg, nil
 }
@@ -231,29 +239,20 @@ func (in *inference) loadConfig(n int) (load.Config, error) {
 // cache.
 func (in *inference) warmUp(ctx context.Context) error {
 	n := in.opts.NumWarmups
-	if n == 0 || len(in.set.Samples) == 0 {
+	if n == 0 && in.opts.WarmupTime == 0 || len(in.set.Samples) == 0 {
 		return nil
 	}
-	in.observe.Note(fmt.Sprintf("%s: %d warm-up request(s)", in.task, n))
+	cfg := load.Config{Clock: in.clock, Phase: outputs.PhaseWarmup, Count: n, MaxConcurrency: max(in.svc.cfg.BatchSize, 1), Stop: in.stop, Drain: in.opts.Drain}
+	if in.opts.WarmupTime > 0 {
+		cfg.Count, cfg.Duration = 0, in.opts.WarmupTime
+		in.observe.Note(fmt.Sprintf("%s: warm-up for %s", in.task, in.opts.WarmupTime))
+	} else {
+		in.observe.Note(fmt.Sprintf("%s: %d warm-up request(s)", in.task, n))
+	}
 	var ok atomic.Int64
 	var last atomic.Pointer[models.Result]
-	cfg := load.Config{Clock: in.clock, Phase: outputs.PhaseWarmup, Count: n, MaxConcurrency: max(in.svc.cfg.BatchSize, 1), Stop: in.stop, Drain: in.opts.Drain}
 	load.Run(ctx, cfg, func(ctx context.Context, s load.Slot) {
-		sample := &in.set.Samples[s.Index%len(in.set.Samples)]
-		prompt := sample.Prompt
-		if len(sample.Choices) > 0 {
-			prompt = sample.Choices[0]
-		}
-		req := newRequest(in.svc.cfg, in.set.Config, sample, saltPrompt(prompt, s.Index))
-		if len(sample.Choices) > 0 {
-			req.MaxTokens, req.Stream = 1, false
-		}
-		req.ID = in.requestID("warmup")
-		res := in.svc.client.Do(ctx, req)
-		res.Decode()
-		rec := newRecord(res, req)
-		in.label(rec, sample, 0, 0, s)
-		in.keep(rec)
+		res := in.unmeasured(ctx, s)
 		if res.Status == outputs.StatusOK {
 			ok.Add(1)
 			return
@@ -269,9 +268,39 @@ func (in *inference) warmUp(ctx context.Context) error {
 	return nil
 }
 
+// unmeasured sends a request of the warm-up or cool-down: the prompt of a
+// sample, changed in its first line, so that it neither warms the prefix cache
+// for a measured request nor profits from one.
+func (in *inference) unmeasured(ctx context.Context, s load.Slot) *models.Result {
+	sample := &in.set.Samples[s.Index%len(in.set.Samples)]
+	prompt := sample.Prompt
+	if len(sample.Choices) > 0 {
+		prompt = sample.Choices[0]
+	}
+	req := newRequest(in.svc.cfg, in.set.Config, sample, saltPrompt(prompt, s.Phase, s.Index))
+	if len(sample.Choices) > 0 {
+		req.MaxTokens, req.Stream = 1, false
+	}
+	req.ID = in.requestID(string(s.Phase))
+	res := in.svc.client.Do(ctx, req)
+	res.Decode()
+	rec := newRecord(res, req)
+	in.label(rec, sample, 0, 0, s)
+	in.keep(rec)
+	return res
+}
+
+// rescaled is how many arrivals a schedule is stretched to hold; 0 = open.
+func rescaled(cfg load.Config) int {
+	if cfg.Count == 0 {
+		return 0
+	}
+	return cfg.Count + cfg.Cooldown
+}
+
 // saltPrompt makes a prompt that shares no prefix with the original.
-func saltPrompt(p datasets.Prompt, i int) datasets.Prompt {
-	salt := fmt.Sprintf("Warm-up %d.\n", i)
+func saltPrompt(p datasets.Prompt, phase outputs.Phase, i int) datasets.Prompt {
+	salt := fmt.Sprintf("Not measured, %s %d.\n", phase, i)
 	switch {
 	case len(p.TokenIDs) > 0:
 		ids := append([]int(nil), p.TokenIDs...)

@@ -16,6 +16,7 @@ import (
 	"ais_bench/models"
 	"ais_bench/models/transport"
 	"ais_bench/outputs"
+	"ais_bench/tasks/load"
 )
 
 // Options say how a plan is carried out.
@@ -27,8 +28,13 @@ type Options struct {
 	Reuse string
 
 	NumWarmups int           // requests before the measured ones
-	Seed       int64         // of arrivals and sampling
-	Duration   time.Duration // > 0: ask for this long, cycling through the data
+	WarmupTime time.Duration // > 0: warm up for this long instead of by count
+	Cooldown   int           // requests after the measured ones, not measured
+	Stages     []load.Stage  // stretches of different rates; they set the arrivals when given
+	// ReplaySpeed is how much faster than recorded time stamps are replayed; 0 = 1.
+	ReplaySpeed float64
+	Seed        int64         // of arrivals and sampling
+	Duration    time.Duration // > 0: ask for this long, cycling through the data
 	// CountAndDuration ends a timed run after one pass through the data too.
 	CountAndDuration bool
 	Pressure         bool          // closed loop: batch_size clients back to back for Duration

@@ -17,6 +17,7 @@ import (
 	"ais_bench/outputs"
 	"ais_bench/registry"
 	"ais_bench/tasks"
+	"ais_bench/tasks/load"
 )
 
 // evaluateAction is the main job: `ais_bench --models … --datasets …`.
@@ -163,7 +164,7 @@ func runOptions(c *cli.Context, mode tasks.Mode) (tasks.Options, error) {
 	if o.Pressure {
 		o.Duration = time.Duration(c.Int("pressure-time")) * time.Second
 	}
-	for flag, field := range map[string]*time.Duration{"drain": &o.Drain, "ready-timeout": &o.ReadyTimeout, "duration": &o.Duration} {
+	for flag, field := range map[string]*time.Duration{"drain": &o.Drain, "ready-timeout": &o.ReadyTimeout, "duration": &o.Duration, "warmup-time": &o.WarmupTime} {
 		s := c.String(flag)
 		if s == "" || flag == "duration" && !c.IsSet(flag) {
 			continue
@@ -173,6 +174,24 @@ func runOptions(c *cli.Context, mode tasks.Mode) (tasks.Options, error) {
 			return o, usagef("--%s %s: give seconds or a duration like 1m30s", flag, s)
 		}
 		*field = time.Duration(d)
+	}
+	var err error
+	if o.Stages, err = load.ParseStages(c.String("stages")); err != nil {
+		return o, usage(err)
+	}
+	if len(o.Stages) > 0 && (mode != tasks.ModePerf || o.Pressure) {
+		return o, usagef("--stages goes with --mode perf, without --pressure: the stretches decide how many requests are sent")
+	}
+	if len(o.Stages) > 0 && o.Duration == 0 {
+		for _, s := range o.Stages {
+			o.Duration += s.For
+		}
+	}
+	if o.Cooldown = c.Int("cooldown"); o.Cooldown < 0 {
+		return o, usagef("--cooldown %d: give 0 or more", o.Cooldown)
+	}
+	if o.ReplaySpeed = c.Float64("replay-speed"); !(o.ReplaySpeed > 0) {
+		return o, usagef("--replay-speed %g: give a number above 0", o.ReplaySpeed)
 	}
 	if o.Duration > 0 && mode != tasks.ModePerf {
 		return o, usagef("--duration goes with --mode perf: an accuracy run asks every question the same number of times")

@@ -3,6 +3,9 @@ package load
 import (
 	"fmt"
 	"math"
+	"strconv"
+	"strings"
+	"time"
 )
 
 // Arrivals are the traffic settings as users give them (vLLM's and AISBench's
@@ -60,4 +63,20 @@ func (a Arrivals) Schedule() (Schedule, error) {
 		return g, nil
 	}
 	return Rescaled{Of: g, Count: a.Count, Rate: a.RequestRate}, nil
+}
+
+// ParseStages reads stretches of constant mean rate: RATExDURATION, separated
+// by commas or blanks, such as "5x30s,20x1m,0x10s" (requests/s; 0 is a pause).
+func ParseStages(text string) ([]Stage, error) {
+	var out []Stage
+	for _, f := range strings.FieldsFunc(text, func(r rune) bool { return r == ',' || r == ' ' }) {
+		rate, span, ok := strings.Cut(f, "x")
+		r, err := strconv.ParseFloat(rate, 64)
+		d, derr := time.ParseDuration(span)
+		if !ok || err != nil || derr != nil || r < 0 || math.IsNaN(r) || math.IsInf(r, 0) || d <= 0 {
+			return nil, fmt.Errorf("--stages %s: write RATExDURATION, for example 5x30s,20x1m (requests/s; 0 is a pause)", f)
+		}
+		out = append(out, Stage{Rate: r, For: d})
+	}
+	return out, nil
 }

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"ais_bench/models/transport"
+	"ais_bench/outputs"
 )
 
 func take(s Schedule, n int) []time.Duration {
@@ -121,6 +122,18 @@ func TestArrivalsErrors(t *testing.T) {
 	}
 }
 
+func TestParseStages(t *testing.T) {
+	got, err := ParseStages("5x30s, 0x1m")
+	if err != nil || len(got) != 2 || got[0] != (Stage{5, 30 * time.Second}) || got[1] != (Stage{0, time.Minute}) {
+		t.Errorf("%v, %v", got, err)
+	}
+	for _, bad := range []string{"5", "x3s", "-1x3s", "infx3s", "5x-3s", "5x0s", "5xfoo"} {
+		if _, err := ParseStages(bad); err == nil {
+			t.Errorf("%q was accepted", bad)
+		}
+	}
+}
+
 func TestConcurrencyCapIsNeverExceeded(t *testing.T) {
 	var live, peak atomic.Int64
 	seen := make([]atomic.Int32, 300)
@@ -158,6 +171,24 @@ func TestScheduledTimesSurviveTheCap(t *testing.T) {
 	for i := range 20 {
 		if want := rep.Started + int64(i)*1e6; at[i] != want {
 			t.Errorf("request %d scheduled at %d, want %d: the schedule must not wait for the service", i, at[i], want)
+		}
+	}
+}
+
+func TestCooldownFollowsTheMeasuredRequests(t *testing.T) {
+	var mu sync.Mutex
+	phases := map[outputs.Phase][]int{}
+	rep := Run(context.Background(), Config{Clock: transport.NewClock(), Count: 10, Cooldown: 3, MaxConcurrency: 2, Phase: outputs.PhaseMeasured}, func(_ context.Context, s Slot) {
+		mu.Lock()
+		phases[s.Phase] = append(phases[s.Phase], s.Index)
+		mu.Unlock()
+	})
+	if rep.Dispatched != 13 || len(phases[outputs.PhaseMeasured]) != 10 || len(phases[outputs.PhaseCooldown]) != 3 {
+		t.Errorf("dispatched %d, phases %v; want 10 measured and 3 of cool-down", rep.Dispatched, phases)
+	}
+	for _, i := range phases[outputs.PhaseCooldown] {
+		if i < 10 {
+			t.Errorf("request %d is cool-down, before the measured ones are through", i)
 		}
 	}
 }

@@ -18,6 +18,9 @@ type Config struct {
 
 	Count    int           // requests; 0 = until Duration is over or the schedule ends
 	Duration time.Duration // no arrival is dispatched after it; 0 = until Count
+	// Cooldown is how many requests follow the Count measured ones by the same
+	// schedule, in phase cooldown, so that the last measured ones end under load.
+	Cooldown int
 
 	// MaxConcurrency bounds requests in flight; 0 = no bound. A request that is
 	// due while all slots are taken waits with its Scheduled time kept.
@@ -126,7 +129,7 @@ func (r *runner) stopped() bool {
 }
 
 func (r *runner) over(i int, now int64) bool {
-	if r.cfg.Count > 0 && i >= r.cfg.Count {
+	if r.cfg.Count > 0 && i >= r.cfg.Count+r.cfg.Cooldown {
 		return true
 	}
 	return r.cfg.Duration > 0 && now-r.zero >= int64(r.cfg.Duration)
@@ -187,6 +190,9 @@ func (r *runner) openLoop(ctx context.Context) {
 		r.report.SlotWait = append(r.report.SlotWait, ready-due)
 		r.report.Dispatched++
 		s := Slot{Index: i, Scheduled: due, Phase: r.cfg.Phase}
+		if r.cfg.Count > 0 && i >= r.cfg.Count {
+			s.Phase = outputs.PhaseCooldown
+		}
 		r.inFlight.Add(1)
 		go func() {
 			defer r.inFlight.Done()
