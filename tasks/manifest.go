@@ -20,6 +20,7 @@ func startManifest(out *Outcome, plan *Plan, est []Estimate, opts *Options) (*ou
 		}
 	}
 	m.Seeds = map[string]any{"seed": opts.Seed}
+	m.Calibration = opts.Calibration
 	m.Sampling, m.Workload = map[string]any{}, map[string]any{}
 	stored := map[string]bool{}
 	for i, t := range plan.Tasks {

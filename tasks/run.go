@@ -59,6 +59,9 @@ type Options struct {
 
 	SpecDecode bool // speculative-decoding counters before and after
 
+	// Calibration is the measuring error of this machine, stored in the manifest; nil = not measured.
+	Calibration any
+
 	Tool outputs.ToolInfo
 	Args []string // the command line, program name included
 

@@ -130,3 +130,20 @@ func (cal *calibration) tables() []outputs.Table {
 	}
 	return []outputs.Table{t}
 }
+
+// calibrateFor measures this machine's error at the highest concurrency of a
+// plan, with the tokens per second a stream of a fast service has.
+func calibrateFor(c *cli.Context, plan *tasks.Plan, note func(string)) (*calibration, error) {
+	streams := 1
+	for _, t := range plan.Tasks {
+		streams = max(streams, t.Model.Config.BatchSize)
+	}
+	streams = min(streams, 5000) // beyond it the simulator, on the same processors, is what saturates
+	note(fmt.Sprintf("calibrating with %d streams", streams))
+	cal, err := runCalibration(c, calibrate.Config{Streams: streams, TokensPerSecond: 20, Duration: 3 * time.Second, Seed: uint64(c.Int64("seed"))})
+	if err != nil {
+		return nil, err
+	}
+	note(fmt.Sprintf("measuring error at %d streams: worst p99 %.0f µs, stamped by the %s", streams, cal.WorstP99(), cal.StampSource))
+	return cal, nil
+}

@@ -299,6 +299,14 @@ func carryOut(c *cli.Context, plan *tasks.Plan, opts tasks.Options) error {
 	ctx, stop, end := interrupts(c.Context, bar.Note)
 	defer end()
 	opts.Observer, opts.Stop = bar, stop
+	if c.Bool("calibrate") {
+		cal, err := calibrateFor(c, plan, bar.Note)
+		if err != nil {
+			bar.close()
+			return &tasks.EnvironmentError{Err: err}
+		}
+		opts.Calibration = cal
+	}
 	out, err := tasks.Run(ctx, plan, opts)
 	bar.close()
 	if out == nil || out.Run == nil {
