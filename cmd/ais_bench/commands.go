@@ -18,7 +18,9 @@ func commands() []*cli.Command {
 		datasetsCommand(),
 		scoreCommand(),
 		reportCommand(),
+		profilesCommand(),
 		calibrateCommand(),
+		benchCommand(),
 		simCommand(),
 		completionCommand(),
 	}

@@ -119,3 +119,17 @@ func forEndpoint(endpoint string) string {
 	}
 	return ""
 }
+
+// Server is the root of the service, below which /health lies.
+func (o *Options) Server() (string, error) {
+	b, err := FindBackend(o.Backend)
+	if err != nil {
+		return "", err
+	}
+	c, err := o.service(b)
+	if err != nil {
+		return "", err
+	}
+	ep, err := c.Endpoint()
+	return ep.Server, err
+}

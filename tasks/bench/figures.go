@@ -7,6 +7,7 @@ import (
 	"math"
 	"slices"
 	"strconv"
+	"time"
 
 	"ais_bench/datasets/workloads"
 	"ais_bench/outputs"
@@ -96,9 +97,15 @@ func (s *Session) LengthTable(c workloads.LengthComparison) outputs.Table {
 		t.Notes = append(t.Notes, fmt.Sprintf("stopped early: %d of %d answers (%.1f %%) are shorter than asked for", c.StoppedEarly, c.OutputBoth, 100*c.EarlyShare()))
 	}
 	if c.InputMismatch > 0 {
-		why := "the server uses another tokenizer, or adds special tokens"
-		if s.Backend.Chat {
-			why = "the server's chat template adds tokens"
+		why := "the tokenizer given is not the server's, or the server adds special tokens"
+		if c.RealisedInput != nil && c.RequestedInput != nil && s.Backend.Chat {
+			// A template adds some dozens of tokens to every prompt; another
+			// tokenizer changes their number by a factor.
+			if added := c.RealisedInput.Mean - c.RequestedInput.Mean; added > 0 && added <= 64 {
+				why = "the server's chat template adds tokens"
+			} else {
+				why = "the tokenizer given is not the server's; its chat template adds tokens too"
+			}
 		}
 		t.Notes = append(t.Notes, fmt.Sprintf("%d of %d prompts have another length on the server, %.4f times the tokens in all (%s)", c.InputMismatch, c.InputBoth, c.InputDrift, why))
 	}
@@ -233,4 +240,59 @@ func (s *Session) Latency(out *tasks.Outcome) (Latency, error) {
 		l.Percentiles[strconv.FormatFloat(p, 'f', -1, 64)] = *quantile(sorted, p)
 	}
 	return l, nil
+}
+
+// Seed is the seed of prompts and arrivals.
+func (s *Session) Seed() int64 { return s.opts.Seed }
+
+// Sequences is how many texts the successful requests carried (embeddings,
+// rerank); a request without a batch carries one.
+func (s *Session) Sequences(out *tasks.Outcome) int {
+	size := make(map[string]int, len(s.Set.Samples))
+	for i := range s.Set.Samples {
+		size[s.Set.Samples[i].ID] = 1
+		if batch, ok := s.Set.Samples[i].Fields[workloads.FieldBatch].([]string); ok {
+			size[s.Set.Samples[i].ID] = len(batch)
+		}
+	}
+	n := 0
+	model, dataset := s.Pair(out)
+	_ = measured(out.Run.Records(model, dataset), func(r *outputs.Record) { // the report read the same records
+		if r.OK() {
+			n += size[r.SampleID]
+		}
+	})
+	return n
+}
+
+// RateChange is a whole number of requests/s that a ramp reached.
+type RateChange struct {
+	RPS       int    `json:"rps"`
+	Timestamp string `json:"timestamp"` // ISO 8601, local time
+}
+
+// RateChanges lists when a ramp reached each whole rate, as vLLM does.
+func (s *Session) RateChanges(out *tasks.Outcome) ([]RateChange, error) {
+	var due []int64
+	model, dataset := s.Pair(out)
+	if err := measured(out.Run.Records(model, dataset), func(r *outputs.Record) { due = append(due, r.Scheduled) }); err != nil {
+		return nil, err
+	}
+	slices.Sort(due)
+	events := []RateChange{}
+	reached := -1
+	for i, at := range due {
+		p := float64(i) / float64(max(len(s.Set.Samples)-1, 1))
+		rate := s.opts.RampStart + (s.opts.RampEnd-s.opts.RampStart)*p
+		if s.opts.RampUp == "exponential" {
+			rate = s.opts.RampStart * math.Pow(s.opts.RampEnd/s.opts.RampStart, p)
+		}
+		if reached < 0 {
+			reached = int(rate) - 1
+		}
+		for ; reached < int(rate+1e-9); reached++ {
+			events = append(events, RateChange{reached + 1, out.Clock.Zero().Add(time.Duration(at)).Format("2006-01-02T15:04:05.000000")})
+		}
+	}
+	return events, nil
 }

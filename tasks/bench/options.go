@@ -63,6 +63,7 @@ type Options struct {
 	NumWarmups     int
 	ReadyTimeout   time.Duration // how long to wait for a server that is coming up
 	ProbeRate      float64       // side requests/s; 0 = none
+	FlushCache     bool          // empty the server's prefix cache before the measured phase
 	Profile        bool          // POST /start_profile and /stop_profile around the measured phase
 
 	// The run.

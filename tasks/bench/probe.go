@@ -2,6 +2,7 @@ package bench
 
 import (
 	"context"
+	"crypto/tls"
 	"fmt"
 	"io"
 	"net/http"
@@ -95,12 +96,19 @@ func (p *probe) result() ProbeResult {
 // probe and the server's profiler. end is called when the run is over.
 func (s *Session) aside(ctx context.Context) (tasks.Observer, func(), error) {
 	side := &besides{Observer: s.opts.Observer}
-	if !s.opts.Profile && s.opts.ProbeRate == 0 {
+	if !s.opts.Profile && !s.opts.FlushCache && s.opts.ProbeRate == 0 {
 		return side.Observer, func() {}, nil
 	}
+	if s.opts.FlushCache {
+		side.begin = append(side.begin, func(ctx context.Context) {
+			// SGLang's and vLLM's name of the same thing.
+			s.command(ctx, "--flush-cache", "is it served with VLLM_SERVER_DEV_MODE=1?", "/flush_cache", "/reset_prefix_cache")
+		})
+	}
 	if s.opts.Profile {
-		side.begin = append(side.begin, func(ctx context.Context) { s.profile(ctx, "/start_profile") })
-		side.finish = append(side.finish, func() { s.profile(context.WithoutCancel(ctx), "/stop_profile") })
+		const hint = "the server must be started with its profiler enabled"
+		side.begin = append(side.begin, func(ctx context.Context) { s.command(ctx, "--profile", hint, "/start_profile") })
+		side.finish = append(side.finish, func() { s.command(context.WithoutCancel(ctx), "--profile", hint, "/stop_profile") })
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	end := cancel
@@ -157,38 +165,48 @@ func (b *besides) TaskEnded(t *tasks.Task) {
 	b.Observer.TaskEnded(t)
 }
 
-// profile asks the server to start or stop its profiler.
-func (s *Session) profile(ctx context.Context, path string) {
+// command tells the server to do something beside answering: the first path that
+// it knows. A failure is noted; the measurement goes on without.
+func (s *Session) command(ctx context.Context, flag, hint string, paths ...string) {
 	ep, err := s.Service.Endpoint()
 	if err != nil {
 		return // the run itself reports it
 	}
 	ctx, cancel := context.WithTimeout(ctx, 5*time.Minute) // writing a profile takes long
 	defer cancel()
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, ep.Server+path, strings.NewReader("{}"))
-	if err == nil {
-		req.Header.Set("Content-Type", "application/json")
-		for k, v := range s.Service.Headers {
-			req.Header.Set(k, os.ExpandEnv(v))
-		}
-		if key := os.ExpandEnv(s.Service.APIKey); key != "" && req.Header.Get("Authorization") == "" {
-			req.Header.Set("Authorization", "Bearer "+key)
-		}
-		var res *http.Response
-		if res, err = http.DefaultClient.Do(req); err == nil {
-			_, _ = io.Copy(io.Discard, res.Body) // the status is all that matters
-			res.Body.Close()
-			if res.StatusCode != http.StatusOK {
-				err = fmt.Errorf("HTTP %d; the server must be started with its profiler enabled", res.StatusCode)
-			}
+	for _, path := range paths {
+		if err = s.post(ctx, ep.Server+path); err == nil {
+			s.opts.Observer.Note(fmt.Sprintf("%s: POST %s done", flag, path))
+			return
 		}
 	}
+	s.note("%s: POST %s: %v; %s", flag, strings.Join(paths, " or "), err, hint)
+	s.opts.Observer.Note(s.Notes[len(s.Notes)-1])
+}
+
+func (s *Session) post(ctx context.Context, url string) error {
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, url, strings.NewReader("{}"))
 	if err != nil {
-		s.opts.Observer.Note(fmt.Sprintf("--profile: POST %s: %v", path, err))
-		s.note("--profile: POST %s: %v", path, err)
-		return
+		return err
 	}
-	s.opts.Observer.Note("--profile: POST " + path + " done")
+	req.Header.Set("Content-Type", "application/json")
+	for k, v := range s.Service.Headers {
+		req.Header.Set(k, os.ExpandEnv(v))
+	}
+	if key := os.ExpandEnv(s.Service.APIKey); key != "" && req.Header.Get("Authorization") == "" {
+		req.Header.Set("Authorization", "Bearer "+key)
+	}
+	client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true, TLSClientConfig: &tls.Config{InsecureSkipVerify: s.Service.Insecure}}}
+	res, err := client.Do(req)
+	if err != nil {
+		return err
+	}
+	defer res.Body.Close()
+	_, _ = io.Copy(io.Discard, res.Body) // the status is all that matters
+	if res.StatusCode != http.StatusOK {
+		return fmt.Errorf("HTTP %d", res.StatusCode)
+	}
+	return nil
 }
 
 // keep adds to the run folder what the engine does not know: the probe's records

@@ -49,7 +49,7 @@ func Prepare(ctx context.Context, o Options) (*Session, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Session{Backend: b, opts: o}
+	s := &Session{Backend: b, Notes: []string{}, opts: o}
 	if s.Service, err = o.service(b); err != nil {
 		return nil, err
 	}

@@ -1,0 +1,247 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	"ais_bench/models"
+	"ais_bench/outputs"
+	"ais_bench/summarizers"
+	"ais_bench/summarizers/metrics"
+	"ais_bench/tasks"
+	"ais_bench/tasks/bench"
+	"ais_bench/tasks/engine"
+)
+
+// benchCommand is `ais_bench bench`: the command lines of `vllm bench`.
+func benchCommand() *cli.Command {
+	return &cli.Command{
+		Name:  "bench",
+		Usage: "load tests with the command lines of `vllm bench serve`, `throughput` and `latency`",
+		Subcommands: []*cli.Command{
+			benchServeCommand(),
+			benchThroughputCommand(),
+			benchLatencyCommand(),
+		},
+		Action: func(c *cli.Context) error {
+			if c.NArg() > 0 {
+				return usagef("bench: unknown command %q; one of serve, throughput, latency", c.Args().First())
+			}
+			return cli.ShowSubcommandHelp(c)
+		},
+	}
+}
+
+// noteOnly is an observer without a progress display (--disable-tqdm).
+type noteOnly struct {
+	tasks.Quiet
+	w io.Writer
+}
+
+func (n noteOnly) Note(line string) { fmt.Fprintln(n.w, line) }
+
+// benchRun carries a benchmark out and writes the normal reports. Before returning
+// an outcome's error it calls show, which prints the figures.
+func benchRun(c *cli.Context, o bench.Options, m metrics.Options, show func(*bench.Session, *tasks.Outcome) error) error {
+	var observer tasks.Observer = noteOnly{w: c.App.ErrWriter}
+	if !c.Bool("disable-tqdm") {
+		bar := newProgress(c.App.ErrWriter, false)
+		defer bar.close()
+		observer = bar
+	}
+	ctx, stop, end := interrupts(c.Context, observer.Note)
+	defer end()
+	o.Observer, o.Stop, o.Tool, o.Args = observer, stop, toolInfo(), commandLine()
+	if o.APIKey == "" && os.Getenv("OPENAI_API_KEY") != "" {
+		o.APIKey = "${OPENAI_API_KEY}"
+	}
+	// Before the first request an interrupt ends everything at once.
+	before, cancel := context.WithCancel(ctx)
+	defer cancel()
+	ready := make(chan struct{})
+	go func() {
+		select {
+		case <-stop:
+			cancel()
+		case <-ready:
+		}
+	}()
+	launched, err := launch(before, c, &o)
+	if err != nil {
+		return err
+	}
+	if launched != nil {
+		defer launched.Stop()
+	}
+	s, err := bench.Prepare(before, o)
+	if err != nil {
+		if before.Err() != nil {
+			return errors.New("interrupted before the first request")
+		}
+		return usageUnlessEnvironment(err)
+	}
+	close(ready)
+	observer.Note(s.Workload)
+	out, err := s.Run(ctx)
+	if bar, ok := observer.(*progress); ok {
+		bar.Note("")
+	}
+	if out == nil || out.Run == nil {
+		return usageUnlessEnvironment(err)
+	}
+	if err != nil {
+		return err
+	}
+	if launched != nil {
+		keepEngineLog(out.Run, o)
+	}
+	return benchReport(c, s, out, m, show)
+}
+
+// benchReport prints the figures and writes the run's reports.
+func benchReport(c *cli.Context, s *bench.Session, out *tasks.Outcome, m metrics.Options, show func(*bench.Session, *tasks.Outcome) error) error {
+	for _, n := range append(s.Notes, out.Warnings...) {
+		fmt.Fprintln(c.App.ErrWriter, "note: "+out.Run.Redactor().String(n))
+	}
+	printFailures(c.App.ErrWriter, out)
+	if !anyAnswer(out) {
+		return taskErrors(out)
+	}
+	sum, err := summarizers.Report(out.Run, summarizers.ReportOptions{Title: c.String("title"), Tool: "ais_bench " + versionLine(), Lang: "en",
+		Performance: true, Metrics: m, Excel: true, HTML: true, Notes: s.Notes})
+	if err != nil {
+		return &tasks.EnvironmentError{Err: err}
+	}
+	if err := show(s, out); err != nil {
+		return err
+	}
+	lengths, err := s.Lengths(out)
+	if err != nil {
+		return &tasks.EnvironmentError{Err: err}
+	}
+	tables := []outputs.Table{s.LengthTable(lengths)}
+	if c.Bool("tables") {
+		tables = append(tables, sum.Tables...)
+	}
+	fmt.Fprintln(c.App.Writer)
+	if err := printTables(c, tables); err != nil {
+		return err
+	}
+	fmt.Fprintf(c.App.Writer, "\nRun folder: %s\n", out.Run.Dir())
+	return benchErrors(out)
+}
+
+// benchErrors is taskErrors without the advice to continue: a performance run is
+// never continued.
+func benchErrors(out *tasks.Outcome) error {
+	to := out.Tasks[0]
+	in := to.Inference
+	switch {
+	case to.Err != nil:
+		return taskErrors(out)
+	case in != nil && in.Stopped:
+		return fmt.Errorf("interrupted after %d of %d requests; the figures are of these", in.Answered, in.Asked)
+	case in != nil && in.Failed > 0:
+		return fmt.Errorf("%d of %d requests failed", in.Failed, in.Asked)
+	}
+	return nil
+}
+
+// launch starts the engine of --launch and waits for it.
+func launch(ctx context.Context, c *cli.Context, o *bench.Options) (*engine.Engine, error) {
+	command := c.String("launch")
+	if command == "" {
+		return nil, nil
+	}
+	wait, err := models.ParseDuration(c.String("launch-timeout"))
+	if err != nil {
+		return nil, usagef("--launch-timeout: %w", err)
+	}
+	server, err := o.Server()
+	if err != nil {
+		return nil, usage(err)
+	}
+	if err := os.MkdirAll(o.WorkDir, 0o755); err != nil {
+		return nil, &tasks.EnvironmentError{Err: fmt.Errorf("--work-dir: %w", err)}
+	}
+	e, err := engine.Start(ctx, engine.Config{Command: command, Server: server, Ready: time.Duration(wait), Log: engineLog(*o), Note: o.Observer.Note})
+	if err != nil {
+		return nil, &tasks.EnvironmentError{Err: fmt.Errorf("--launch: %w", err)}
+	}
+	return e, nil
+}
+
+// engineLog is where a launched engine's output goes until there is a run folder.
+func engineLog(o bench.Options) string {
+	return filepath.Join(o.WorkDir, fmt.Sprintf("engine-%d.out", os.Getpid()))
+}
+
+// keepEngineLog moves it to the run folder; the engine goes on writing to it.
+func keepEngineLog(run *outputs.Run, o bench.Options) {
+	dir := run.Path("logs")
+	if os.MkdirAll(dir, 0o755) == nil {
+		_ = os.Rename(engineLog(o), filepath.Join(dir, "engine.out")) // where that fails it stays where it is
+	}
+}
+
+// writeJSONFile writes one result file.
+func writeJSONFile(path string, v any) error {
+	b, err := outputs.MarshalJSON(v)
+	if err != nil {
+		return err
+	}
+	if dir := filepath.Dir(path); dir != "." {
+		if err := os.MkdirAll(dir, 0o755); err != nil {
+			return &tasks.EnvironmentError{Err: fmt.Errorf("write %s: %w", path, err)}
+		}
+	}
+	if err := os.WriteFile(path, append([]byte(strings.TrimSpace(string(b))), '\n'), 0o644); err != nil {
+		return &tasks.EnvironmentError{Err: fmt.Errorf("write the result: %w", err)}
+	}
+	return nil
+}
+
+// engineFlags are flags of vLLM's engine that its offline tests take as well.
+// Here the engine is somebody else's process.
+var engineFlags = map[string]bool{ // name → takes a value
+	"tensor-parallel-size": true, "pipeline-parallel-size": true, "data-parallel-size": true, "gpu-memory-utilization": true, "dtype": true,
+	"kv-cache-dtype": true, "quantization": true, "max-model-len": true, "max-num-batched-tokens": true, "block-size": true, "swap-space": true,
+	"distributed-executor-backend": true, "load-format": true, "speculative-config": true, "compilation-config": true,
+	"enforce-eager": false, "enable-prefix-caching": false, "no-enable-prefix-caching": false, "enable-chunked-prefill": false,
+	"async-engine": false, "disable-detokenize": false, "enable-expert-parallel": false,
+}
+
+func engineFlagList() []cli.Flag {
+	var list []cli.Flag
+	for _, name := range slices.Sorted(maps.Keys(engineFlags)) {
+		if engineFlags[name] {
+			list = append(list, &cli.StringFlag{Name: name, Hidden: true})
+		} else {
+			list = append(list, &cli.BoolFlag{Name: name, Hidden: true})
+		}
+	}
+	return list
+}
+
+// noteEngineFlags says which flags are the engine's.
+func noteEngineFlags(c *cli.Context) {
+	var given []string
+	for _, name := range slices.Sorted(maps.Keys(engineFlags)) {
+		if c.IsSet(name) {
+			given = append(given, "--"+name)
+		}
+	}
+	if len(given) > 0 {
+		fmt.Fprintf(c.App.ErrWriter, "note: %s belong to the engine and are not used: start it with them, or give the whole command with --launch\n", strings.Join(given, ", "))
+	}
+}

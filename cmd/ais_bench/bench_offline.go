@@ -1,0 +1,167 @@
+package main
+
+import (
+	"fmt"
+	"strconv"
+
+	"github.com/urfave/cli/v2"
+
+	"ais_bench/datasets/workloads"
+	"ais_bench/summarizers/metrics"
+	"ais_bench/tasks"
+	"ais_bench/tasks/bench"
+)
+
+// serviceNote is what makes these two differ from vLLM's offline tests.
+const serviceNote = "measured through the service's HTTP API: network, tokenization and scheduling of the server are part of it, unlike in an offline run of the engine"
+
+// benchThroughputCommand is `vllm bench throughput` over HTTP.
+func benchThroughputCommand() *cli.Command {
+	flags := append(benchServiceFlags(), datasetFlags()...)
+	flags = append(flags, launchFlags()...)
+	flags = append(flags, engineFlagList()...)
+	flags = append(flags,
+		&cli.IntFlag{Name: "max-num-seqs", Category: groupLoad, DefaultText: "no bound", Usage: "requests in flight at most: stands for the engine's batch limit, which this command cannot set"},
+		&cli.IntFlag{Name: "n", Category: groupLoad, Value: 1, Usage: "answers a prompt"},
+		&cli.IntFlag{Name: "num-warmups", Category: groupLoad, Usage: "requests before the measured ones"},
+		&cli.IntFlag{Name: "prefix-len", Category: groupBenchSet, Usage: "random: tokens shared by all prompts"},
+		&cli.StringSliceFlag{Name: "lora-modules", Category: groupLoad, Usage: "adapters; requests name one of them instead of the model"},
+		&cli.StringFlag{Name: "output-json", Category: groupReport, Usage: "write the result to this `FILE`"},
+	)
+	return &cli.Command{
+		Name: "throughput", Usage: "all requests at once, whole answers of forced length (`vllm bench throughput` as a service measurement)",
+		Description: "Asks a running service, or one that --launch starts for the test. Prints the lines and writes the JSON of vLLM's\noffline test; " + serviceNote + ".",
+		Flags:       flags,
+		Action:      benchThroughput,
+	}
+}
+
+func benchThroughput(c *cli.Context) error {
+	if err := noArguments(c); err != nil {
+		return err
+	}
+	o, err := offlineOptions(c)
+	if err != nil {
+		return err
+	}
+	if err := chooseDataset(c, &o); err != nil {
+		return err
+	}
+	if c.IsSet("prefix-len") {
+		o.Workload.PrefixLen = c.Int("prefix-len")
+	}
+	if o.MaxConcurrency = c.Int("max-num-seqs"); c.IsSet("max-num-seqs") && o.MaxConcurrency < 1 {
+		return usagef("--max-num-seqs %d: give a number above 0", o.MaxConcurrency)
+	}
+	o.NumWarmups, o.LoRAModules = c.Int("num-warmups"), splitCommas(c.StringSlice("lora-modules"))
+	if n := c.Int("n"); n > 1 {
+		o.Body["n"] = n
+	}
+	noteEngineFlags(c)
+	return benchRun(c, o, metrics.Options{}, func(s *bench.Session, out *tasks.Outcome) error {
+		t, err := s.Throughput(out)
+		if err != nil {
+			return &tasks.EnvironmentError{Err: err}
+		}
+		w := c.App.Writer
+		fmt.Fprintf(w, "Throughput: %.2f requests/s, %.2f total tokens/s, %.2f output tokens/s\n", t.RequestsPerSecond, t.TokensPerSecond, t.OutputTokensPerSecond())
+		fmt.Fprintf(w, "Total num prompt tokens:  %d\nTotal num output tokens:  %d\n", t.PromptTokens, t.OutputTokens)
+		fmt.Fprintf(w, "(%s; %.2f s for %d requests)\n", serviceNote, t.ElapsedTime, t.NumRequests)
+		if t.Uncounted > 0 {
+			fmt.Fprintf(w, "(%d answers have no usage: their tokens are missing in these sums)\n", t.Uncounted)
+		}
+		if o.MaxConcurrency > 0 {
+			fmt.Fprintf(w, "(--max-num-seqs %d: at most so many requests were in flight; the engine's own limit is its own affair)\n", o.MaxConcurrency)
+		}
+		if path := c.String("output-json"); path != "" {
+			return writeJSONFile(path, t)
+		}
+		return nil
+	})
+}
+
+// offlineOptions are those of the two tests that stand for offline ones: whole
+// answers of exactly the length asked for, sampled at temperature 1 as there.
+func offlineOptions(c *cli.Context) (bench.Options, error) {
+	o, err := benchOptions(c)
+	if err != nil {
+		return o, err
+	}
+	o.AnyModel, o.IgnoreEOS = true, bench.Yes
+	o.Body["temperature"], o.Body["top_p"] = 1.0, 1.0
+	return o, nil
+}
+
+// benchLatencyCommand is `vllm bench latency` over HTTP.
+func benchLatencyCommand() *cli.Command {
+	flags := append(benchServiceFlags(), launchFlags()...)
+	flags = append(flags, engineFlagList()...)
+	flags = append(flags,
+		&cli.IntFlag{Name: "input-len", Category: groupBenchSet, Value: 32, Usage: "prompt tokens"},
+		&cli.IntFlag{Name: "output-len", Category: groupBenchSet, Value: 128, Usage: "answer tokens"},
+		&cli.IntFlag{Name: "batch-size", Category: groupBenchSet, Value: 8, Usage: "requests sent together"},
+		&cli.IntFlag{Name: "n", Category: groupBenchSet, Value: 1, Usage: "answers a prompt"},
+		&cli.BoolFlag{Name: "use-beam-search", Category: groupBenchSet},
+		&cli.IntFlag{Name: "num-iters-warmup", Category: groupLoad, Value: 10, Usage: "batches before the measured ones"},
+		&cli.IntFlag{Name: "num-iters", Category: groupLoad, Value: 30, Usage: "measured batches"},
+		&cli.BoolFlag{Name: "profile", Category: groupLoad, Usage: "POST /start_profile before and /stop_profile after"},
+		&cli.StringFlag{Name: "output-json", Category: groupReport, Usage: "write the result to this `FILE`"},
+	)
+	return &cli.Command{
+		Name: "latency", Usage: "one batch after the other: how long does a batch take (`vllm bench latency` as a service measurement)",
+		Description: "A batch is sent at once and over when its last answer is there; then the next is sent. Every batch has other prompts, so that no prefix\n" +
+			"cache answers. " + serviceNote + ".",
+		Flags:  flags,
+		Action: benchLatency,
+	}
+}
+
+func benchLatency(c *cli.Context) error {
+	if err := noArguments(c); err != nil {
+		return err
+	}
+	o, err := offlineOptions(c)
+	if err != nil {
+		return err
+	}
+	for _, flag := range []string{"input-len", "output-len", "batch-size", "num-iters", "n"} {
+		if v := c.Int(flag); v < 1 {
+			return usagef("--%s %d: give a number above 0", flag, v)
+		}
+	}
+	if v := c.Int("num-iters-warmup"); v < 0 {
+		return usagef("--num-iters-warmup %d: give 0 or more", v)
+	}
+	cfg := workloads.Defaults("random")
+	o.Batch = c.Int("batch-size")
+	cfg.InputLen, cfg.OutputLen, cfg.NumPrompts = c.Int("input-len"), c.Int("output-len"), o.Batch*c.Int("num-iters")
+	o.Dataset, o.Workload, o.Profile = "random", cfg, c.Bool("profile")
+	o.NumWarmups = o.Batch * c.Int("num-iters-warmup")
+	if n := c.Int("n"); n > 1 {
+		o.Body["n"] = n
+	}
+	if c.Bool("use-beam-search") {
+		o.Body["use_beam_search"] = true
+	}
+	noteEngineFlags(c)
+	return benchRun(c, o, metrics.Options{}, func(s *bench.Session, out *tasks.Outcome) error {
+		l, err := s.Latency(out)
+		if err != nil {
+			return err
+		}
+		w := c.App.Writer
+		fmt.Fprintf(w, "Avg latency: %g seconds\n", l.Avg)
+		for _, p := range bench.LatencyPercentiles {
+			name := strconv.FormatFloat(p, 'f', -1, 64)
+			fmt.Fprintf(w, "%s%% percentile latency: %g seconds\n", name, l.Percentiles[name])
+		}
+		fmt.Fprintf(w, "(std %g seconds over %d batches of %d; %s)\n", l.Std, len(l.Latencies), o.Batch, serviceNote)
+		if l.Incomplete > 0 {
+			fmt.Fprintf(w, "(%d batches are left out: a request of theirs failed)\n", l.Incomplete)
+		}
+		if path := c.String("output-json"); path != "" {
+			return writeJSONFile(path, l)
+		}
+		return nil
+	})
+}
