@@ -112,7 +112,11 @@ func (in *inference) phases(ctx context.Context, todo []question, rep *Inference
 	defer in.observe.TaskEnded(in.task)
 	var answered, failed atomic.Int64
 	sampler := load.NewHealthSampler(0)
-	sampler.Start()
+	totals := func() load.HealthInput {
+		return load.HealthInput{Load: rep.Load, Pool: in.svc.client.Stats(), Clock: in.clock.Report(),
+			Events: in.reads.Load() + in.coalesced.Load(), Coalesced: in.coalesced.Load()}
+	}
+	sampler.Start(totals())
 	rep.Load = in.dispatch(ctx, cfg, func(ctx context.Context, s load.Slot) {
 		if s.Phase == outputs.PhaseCooldown {
 			in.unmeasured(ctx, s)
@@ -124,8 +128,7 @@ func (in *inference) phases(ctx context.Context, todo []question, rep *Inference
 			failed.Add(1)
 		}
 	})
-	health := sampler.Stop(load.HealthInput{Load: rep.Load, Pool: in.svc.client.Stats(), Clock: in.clock.Report(),
-		Events: in.reads.Load() + in.coalesced.Load(), Coalesced: in.coalesced.Load()})
+	health := sampler.Stop(totals())
 	rep.Health = &health
 	rep.Answered, rep.Failed, rep.Stopped = int(answered.Load()), int(failed.Load()), rep.Load.Stopped
 	if expected > 0 && rep.Answered+rep.Failed < expected {

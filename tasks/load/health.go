@@ -36,10 +36,13 @@ var thresholds = []struct {
 	{"schedule_lag_p99_ms", "ms", 1, 10, func(h *Health) *float64 { return h.ScheduleLag.P99 }, "requests left later than the schedule said while a slot was free"},
 	{"gc_pause_max_ms", "ms", 10, 0, func(h *Health) *float64 { return h.GC.PauseMaxMS }, "nothing is sent or read during a pause"},
 	{"goroutine_wait_p99_ms", "ms", 2, 20, func(h *Health) *float64 { return h.GoroutineWaitP99MS }, "runnable goroutines waited this long for a core"},
+	{"open_files_share", "of the limit of open files", 0.9, 1, func(h *Health) *float64 { return h.OpenFilesShare }, "every stream is an open file, beyond the limit connections fail on this side"},
 	{"read_delay_p99_ms", "ms", 5, 0, func(h *Health) *float64 { return h.ReadDelayP99MS }, "data lay this long in the socket before they were read (arrival times are the kernel's, so only later sends are affected)"},
 }
 
-// Health is the client's own condition during a phase. Null is unknown.
+// Health is the client's own condition during a phase. Null is unknown. CPU,
+// memory, files and the garbage collector are the whole process's: a simulator
+// or other tasks inside it count.
 type Health struct {
 	ClientBound Bound     `json:"client_bound"` // no, suspect or yes
 	Reasons     []Finding `json:"reasons"`      // the figures behind suspect and yes
@@ -53,17 +56,21 @@ type Health struct {
 	GoroutinesMax      uint64   `json:"goroutines_max"`
 	HeapMaxBytes       uint64   `json:"heap_max_bytes"`
 	GoroutineWaitP99MS *float64 `json:"goroutine_wait_p99_ms"`
+	OpenFilesMax       *int64   `json:"open_files_max"`   // sampled each second
+	OpenFilesLimit     *uint64  `json:"open_files_limit"` // the soft limit
+	OpenFilesShare     *float64 `json:"open_files_share"`
 
 	ScheduleLag Spread `json:"schedule_lag_ms"` // dispatch − max(scheduled, slot free): the client's error
 	SlotWait    Spread `json:"slot_wait_ms"`    // wait for a slot below the concurrency cap: the service's slowness
 
 	ConnectionsOpened  int64    `json:"connections_opened"`
 	ConnectionsReused  int64    `json:"connections_reused"`
-	ConnectionsMaxOpen int64    `json:"connections_max_open"`
+	ConnectionsMaxOpen int64    `json:"connections_max_open"` // since the client was made
 	Resends            int64    `json:"resends"`
 	StampSource        string   `json:"stamp_source"`
 	KernelStampShare   *float64 `json:"kernel_stamp_share"` // of reads
-	ReadDelayP99MS     *float64 `json:"read_delay_p99_ms"`
+	ReadDelayP99MS     *float64 `json:"read_delay_p99_ms"`  // kernel's stamp to read; since the run began, as the next
+	ReadDelayMaxMS     *float64 `json:"read_delay_max_ms"`
 	ClockSteps         int64    `json:"clock_steps"`
 	CoalescedShare     *float64 `json:"coalesced_share"` // events that shared their read with an earlier one
 }
@@ -92,9 +99,10 @@ type Spread struct {
 	Max *float64 `json:"max"`
 }
 
-// HealthInput is what the sampler cannot see by itself.
+// HealthInput is what the sampler cannot see by itself: running totals, taken
+// when the phase starts and when it ends.
 type HealthInput struct {
-	Load  Report
+	Load  Report // at the end
 	Pool  models.PoolStats
 	Clock transport.ClockReport
 	// Events and Coalesced count the events of the streams, and those of them
@@ -105,6 +113,7 @@ type HealthInput struct {
 // HealthSampler watches the process during a phase: Start, then Stop once. It
 // costs one reading of the runtime's counters every interval.
 type HealthSampler struct {
+	before   HealthInput
 	interval time.Duration
 	begin    time.Time
 	cpu      float64
@@ -116,6 +125,9 @@ type HealthSampler struct {
 	mu         sync.Mutex // guards the maxima
 	goroutines uint64
 	heap       uint64
+	files      int64
+	filesKnown bool
+	filesAt    time.Time // when they were last counted
 	stop       chan struct{}
 	stopped    sync.WaitGroup
 }
@@ -136,9 +148,10 @@ const (
 	heapMetric       = "/memory/classes/heap/objects:bytes"
 )
 
-// Start begins watching.
-func (s *HealthSampler) Start() {
-	s.begin = time.Now()
+// Start begins watching. before are the totals of earlier phases and tasks,
+// which are no part of this one.
+func (s *HealthSampler) Start(before HealthInput) {
+	s.before, s.begin = before, time.Now()
 	s.cpu, s.cpuOK = processCPU()
 	debug.ReadGCStats(&s.gc)
 	_, s.pauses = readHistogram(pausesMetric)
@@ -171,12 +184,20 @@ func (s *HealthSampler) sample() {
 	if m[1].Value.Kind() == metrics.KindUint64 {
 		s.heap = max(s.heap, m[1].Value.Uint64())
 	}
+	// Counting may walk a directory of 10,000 entries: once a second is enough.
+	if now := time.Now(); now.Sub(s.filesAt) >= time.Second {
+		s.filesAt = now
+		if n, ok := openFiles(); ok {
+			s.files, s.filesKnown = max(s.files, n), true
+		}
+	}
 }
 
 // Stop ends watching and judges. Call it once, after Start.
 func (s *HealthSampler) Stop(in HealthInput) Health {
 	close(s.stop)
 	s.stopped.Wait()
+	s.filesAt = time.Time{}
 	s.sample()
 	h := Health{WallS: time.Since(s.begin).Seconds(), Cores: runtime.GOMAXPROCS(0), GoroutinesMax: s.goroutines, HeapMaxBytes: s.heap}
 	if cpu, ok := processCPU(); ok && s.cpuOK {
@@ -193,9 +214,33 @@ func (s *HealthSampler) Stop(in HealthInput) Health {
 	h.GC.PauseTotalMS = float64(gc.PauseTotal-s.gc.PauseTotal) / 1e6
 	h.GC.PauseMaxMS = quantile(pausesMetric, s.pauses, 1)
 	h.GoroutineWaitP99MS = quantile(waitsMetric, s.waits, 0.99)
-	h.fill(in)
+	if s.filesKnown {
+		h.OpenFilesMax = &s.files
+	}
+	if limit, ok := openFilesLimit(); ok {
+		h.OpenFilesLimit = &limit
+		if s.filesKnown && limit > 0 {
+			share := float64(s.files) / float64(limit)
+			h.OpenFilesShare = &share
+		}
+	}
+	h.fill(in.since(s.before))
 	h.judge()
 	return h
+}
+
+// since takes earlier totals off the counters. What is a maximum or a quantile
+// has no difference and stays as it is.
+func (in HealthInput) since(before HealthInput) HealthInput {
+	in.Events -= before.Events
+	in.Coalesced -= before.Coalesced
+	in.Pool.Opened -= before.Pool.Opened
+	in.Pool.Reused -= before.Pool.Reused
+	in.Pool.Resent -= before.Pool.Resent
+	in.Clock.KernelReads -= before.Clock.KernelReads
+	in.Clock.OtherReads -= before.Clock.OtherReads
+	in.Clock.Steps -= before.Clock.Steps
+	return in
 }
 
 // fill adds what others counted.
@@ -210,8 +255,8 @@ func (h *Health) fill(in HealthInput) {
 		h.KernelStampShare = &share
 	}
 	if c.KernelReads > 0 {
-		ms := float64(c.ReadDelayP99NS) / 1e6
-		h.ReadDelayP99MS = &ms
+		p99, worst := float64(c.ReadDelayP99NS)/1e6, float64(c.ReadDelayMaxNS)/1e6
+		h.ReadDelayP99MS, h.ReadDelayMaxMS = &p99, &worst
 	}
 	if in.Events > 0 {
 		share := float64(in.Coalesced) / float64(in.Events)

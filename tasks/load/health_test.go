@@ -25,6 +25,7 @@ func TestHealthVerdict(t *testing.T) {
 		{"late", Health{ScheduleLag: Spread{P99: f(1)}}, BoundSuspect, "schedule_lag_p99_ms"},
 		{"very late", Health{ScheduleLag: Spread{P99: f(10)}}, BoundYes, "schedule_lag_p99_ms"},
 		{"long pause never decides alone", Health{GC: GCHealth{PauseMaxMS: f(500)}}, BoundSuspect, "gc_pause_max_ms"},
+		{"no file left", Health{OpenFilesShare: f(1)}, BoundYes, "open_files_share"},
 		{"late reader", Health{ReadDelayP99MS: f(6)}, BoundSuspect, "read_delay_p99_ms"},
 	} {
 		c.h.judge()
@@ -39,18 +40,24 @@ func TestHealthVerdict(t *testing.T) {
 
 func TestHealthFigures(t *testing.T) {
 	s := NewHealthSampler(0)
-	s.Start()
+	s.Start(HealthInput{Pool: models.PoolStats{Opened: 3, Reused: 1, MaxOpen: 2}, Clock: transport.ClockReport{KernelReads: 7, OtherReads: 9}, Events: 40, Coalesced: 40})
 	runtime.GC()
 	h := s.Stop(HealthInput{
 		Load:   Report{Lag: []int64{3e6, 1e6, 2e6}, SlotWait: []int64{0, 0, 8e6}},
-		Pool:   models.PoolStats{Opened: 2, Reused: 5, MaxOpen: 2, Resent: 1},
-		Clock:  transport.ClockReport{StampSource: transport.StampKernel, KernelReads: 3, OtherReads: 1, ReadDelayP99NS: 40_000},
-		Events: 10, Coalesced: 2})
+		Pool:   models.PoolStats{Opened: 5, Reused: 6, MaxOpen: 2, Resent: 1},
+		Clock:  transport.ClockReport{StampSource: transport.StampKernel, KernelReads: 10, OtherReads: 10, ReadDelayP99NS: 40_000, ReadDelayMaxNS: 90_000},
+		Events: 50, Coalesced: 42})
 	if *h.ScheduleLag.P50 != 2 || *h.ScheduleLag.Max != 3 || *h.SlotWait.Max != 8 {
 		t.Errorf("lag %v %v, slot wait %v", *h.ScheduleLag.P50, *h.ScheduleLag.Max, *h.SlotWait.Max)
 	}
 	if *h.KernelStampShare != 0.75 || *h.CoalescedShare != 0.2 || h.Resends != 1 || *h.ReadDelayP99MS != 0.04 {
 		t.Errorf("%+v", h)
+	}
+	if h.ConnectionsOpened != 2 || h.ConnectionsReused != 5 || h.ConnectionsMaxOpen != 2 || *h.ReadDelayMaxMS != 0.09 {
+		t.Errorf("earlier phases must not count: %+v", h)
+	}
+	if h.OpenFilesMax != nil && (*h.OpenFilesMax < 3 || h.OpenFilesLimit == nil || *h.OpenFilesShare <= 0) {
+		t.Errorf("open files %d, limit %v", *h.OpenFilesMax, h.OpenFilesLimit)
 	}
 	if h.GC.Cycles < 1 || h.GC.PauseMaxMS == nil || h.GoroutinesMax == 0 || h.HeapMaxBytes == 0 {
 		t.Errorf("the runtime's figures are missing: %+v", h)
