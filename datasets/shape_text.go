@@ -196,7 +196,8 @@ func squadItem(row map[string]any, golds []string) ([]item, error) {
 }
 
 // shapeInstructions keeps the row: instruction_id_list and kwargs are what the
-// scorer checks. There is no reference answer.
+// scorer checks. There is no reference answer; a column answer, where a file has
+// one, is a reply that follows the instructions.
 func shapeInstructions(row map[string]any, _ position) ([]item, error) {
 	if err := need(row, "prompt", "instruction_id_list", "kwargs"); err != nil {
 		return nil, err
@@ -208,7 +209,9 @@ func shapeInstructions(row map[string]any, _ position) ([]item, error) {
 		}
 		row["kwargs"] = v
 	}
-	row["answer"] = ""
+	if _, ok := row["answer"].(string); !ok {
+		row["answer"] = ""
+	}
 	return plainGold(row, "")
 }
 

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"strings"
 	"time"
 
 	"github.com/goccy/go-yaml"
@@ -171,7 +172,7 @@ func simulatorAnswers(sets []*datasets.Set) ([]byte, error) {
 				row["answer"] = s.Gold
 			}
 			if _, ok := row["question"]; !ok {
-				row["question"] = s.Prompt.String()
+				row["question"] = questionOf(s)
 			}
 			if err := enc.Encode(row); err != nil {
 				return nil, fmt.Errorf("row %s of %s as a simulator's answer: %w", s.ID, set.Config.Abbr, err)
@@ -179,6 +180,34 @@ func simulatorAnswers(sets []*datasets.Set) ([]byte, error) {
 		}
 	}
 	return b.Bytes(), nil
+}
+
+// questionOf is the part of a sample's prompt that stays the same whatever is
+// answered: of a PPL sample what stands before the candidate, of a conversation
+// its last turn by the user.
+func questionOf(s *datasets.Sample) string {
+	for i := len(s.Prompt.Turns) - 1; i >= 0; i-- {
+		if t := s.Prompt.Turns[i]; t.Role == "user" {
+			return t.Text
+		}
+	}
+	if len(s.Choices) == 0 {
+		return s.Prompt.String()
+	}
+	options, _ := s.Fields["options"].([]string)
+	common := s.Choices[0].Text
+	for i, c := range s.Choices {
+		text := c.Text
+		if i < len(options) {
+			text = strings.TrimSuffix(text, options[i])
+		}
+		n := 0
+		for n < min(len(common), len(text)) && common[n] == text[n] {
+			n++
+		}
+		common = common[:n]
+	}
+	return strings.ToValidUTF8(common, "")
 }
 
 func (s *service) close() {

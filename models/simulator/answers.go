@@ -60,7 +60,8 @@ type givenAnswer struct {
 	QuestionID string `json:"question_id"`
 	Choice     int    `json:"choice"`
 	Right      bool   `json:"right"`
-	Cut        bool   `json:"cut,omitempty"` // the token limit or a stop string ended it early
+	Cut        bool   `json:"cut,omitempty"`    // the token limit or a stop string ended it early
+	Scored     bool   `json:"scored,omitempty"` // not said: the answer that the prompt's log-probabilities prefer
 	Gold       string `json:"gold"`
 	Said       string `json:"said"` // the result given
 	q          *question
@@ -172,6 +173,28 @@ func (a *answerSheet) answer(q *question, vary uint64, prompt string) (*givenAns
 	g := &givenAnswer{QuestionID: q.id, Gold: q.gold, Right: a.isRight(q, vary), q: q}
 	text := a.word(g, prompt, mix(mix(a.seed, uint64(q.row)), vary))
 	return g, text
+}
+
+// preference is the answer that the log-probabilities of prompts with q favour.
+// Every prompt with the question gives the same one, whichever label it ends in.
+func (a *answerSheet) preference(q *question) *givenAnswer {
+	g := &givenAnswer{QuestionID: q.id, Gold: q.gold, Said: q.gold, Right: a.isRight(q, mix(0, 0)), Scored: true, q: q}
+	switch {
+	case g.Right:
+	case q.goldIdx >= 0:
+		g.Said = q.letters[a.preferredChoice(q)]
+	default:
+		g.Said = "anything else"
+	}
+	return g
+}
+
+// preferredChoice is the choice whose log-probabilities win.
+func (a *answerSheet) preferredChoice(q *question) int {
+	if a.isRight(q, mix(0, 0)) {
+		return q.goldIdx
+	}
+	return a.wrongChoice(q, mix(mix(a.seed, uint64(q.row)), mix(0, 0)))
 }
 
 // squeeze drops all white space and folds ASCII case.

@@ -77,15 +77,10 @@ func afterQuestion(text, anchor string) (string, int) {
 // should win. With choices the candidate is the label or the text of a choice; without,
 // it is the gold answer or anything else.
 func (a *answerSheet) prefers(q *question, tail string) bool {
-	right := a.isRight(q, mix(0, 0))
 	if q.goldIdx < 0 {
-		return strings.HasSuffix(squeeze(tail), squeeze(q.gold)) == right
+		return strings.HasSuffix(squeeze(tail), squeeze(q.gold)) == a.isRight(q, mix(0, 0))
 	}
-	want := q.goldIdx
-	if !right {
-		want = a.wrongChoice(q, mix(mix(a.seed, uint64(q.row)), mix(0, 0)))
-	}
-	return q.candidate(tail) == want
+	return q.candidate(tail) == a.preferredChoice(q)
 }
 
 // candidate is the choice a text ends with: the longest choice text, else a label; −1 for none.

@@ -77,7 +77,7 @@ func (s *Server) plan(r *apiRequest, p protocol, in *input, choice int) (outputP
 		o.finish = "length"
 	}
 	o.reasoning = min(o.reasoning, o.total)
-	if o.given != nil && o.total < answerTokens {
+	if o.given != nil && !o.given.Scored && o.total < answerTokens {
 		o.given.Cut = true
 	}
 	if len(stops) > 0 && o.tool == nil {
@@ -94,7 +94,13 @@ func (s *Server) say(o *outputPlan, r *apiRequest, p protocol, in *input, choice
 		o.finish = "tool_calls"
 		return 1 + len(o.ids)
 	}
-	if s.answers != nil && r.PromptLogprobs == nil && !r.Echo { // scoring a prompt asks for no answer
+	switch scoring := r.PromptLogprobs != nil || r.Echo && p == protoCompletions; {
+	case s.answers == nil:
+	case scoring: // asks for no answer
+		if q := s.answers.findIn(in.text); q != nil {
+			o.given = s.answers.preference(q)
+		}
+	default:
 		if q := s.answers.find(in); q != nil {
 			var vary uint64
 			if r.Seed != nil {
@@ -171,7 +177,7 @@ func (p *outputPlan) cutAtStop(stops []string, minTokens int) {
 			}
 		}
 		if at >= 0 {
-			if p.given != nil && i < p.reasoning+len(p.ids)-1 {
+			if p.given != nil && !p.given.Scored && i < p.reasoning+len(p.ids)-1 {
 				p.given.Cut = true
 			}
 			p.total, p.cut, p.finish, p.stop = i+1, at, "stop", which

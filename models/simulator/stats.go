@@ -25,6 +25,7 @@ type Stats struct {
 
 	// Answers count completed answers to known questions. A request that was
 	// sent again counts again; Questions* count each question once, by its last answer.
+	// A prompt that is scored (prompt_logprobs) counts as an answer that gives the likeliest label.
 	AnswersRight   int64 `json:"answers_right"`
 	AnswersWrong   int64 `json:"answers_wrong"`
 	AnswersCut     int64 `json:"answers_cut"` // the token limit ended the answer before its result
