@@ -25,9 +25,9 @@ type ReportOptions struct {
 	Performance bool // tables of the records
 	Metrics     metrics.Options
 
-	// Profiles adds the table that sets strict, vllm and aisbench side by side;
-	// it reads the records three times more.
-	Profiles bool
+	// StableStage adds AISBench's tables of its own stable stage; it reads the
+	// records twice more.
+	StableStage bool
 
 	Excel, HTML bool
 	Notes       []string // warnings that must not be missed
@@ -48,8 +48,8 @@ type Summary struct {
 // PairPerformance is the performance of one model on one data set.
 type PairPerformance struct {
 	outputs.Pair
-	Result   *metrics.Result
-	Profiles *outputs.Table // the three profiles side by side; nil when not asked for
+	Result *metrics.Result
+	Stable []outputs.Table // AISBench's stable stage; nil when not asked for
 }
 
 // Report computes a run's tables from what is on disk and writes
@@ -70,7 +70,7 @@ func Report(run *outputs.Run, o ReportOptions) (*Summary, error) {
 		}
 	}
 	if o.Performance {
-		if err := s.measure(run, pairs, o.Metrics, o.Profiles); err != nil {
+		if err := s.measure(run, pairs, o.Metrics, o.StableStage); err != nil {
 			return nil, err
 		}
 	}
@@ -109,7 +109,14 @@ func readResults(run *outputs.Run, pairs []outputs.Pair) ([]evaluators.Result, e
 }
 
 // measure computes the strict metrics of every pair that has records.
-func (s *Summary) measure(run *outputs.Run, pairs []outputs.Pair, o metrics.Options, profiles bool) error {
+func (s *Summary) measure(run *outputs.Run, pairs []outputs.Pair, o metrics.Options, stable bool) error {
+	var m *outputs.Manifest
+	if stable {
+		var err error
+		if m, err = run.ReadManifest(); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+	}
 	for _, p := range pairs {
 		if run.RecordsPath(p.Model, p.Dataset) == "" {
 			continue
@@ -122,33 +129,14 @@ func (s *Summary) measure(run *outputs.Run, pairs []outputs.Pair, o metrics.Opti
 			return err
 		}
 		perf := PairPerformance{Pair: p, Result: r}
-		if profiles {
-			if perf.Profiles, err = profileTable(run, p, r, o); err != nil {
+		if stable {
+			if perf.Stable, err = stableTables(run, p, m); err != nil {
 				return err
 			}
 		}
 		s.Performance = append(s.Performance, perf)
 	}
 	return nil
-}
-
-// profileTable recomputes the pair's records as the other tools would.
-func profileTable(run *outputs.Run, p outputs.Pair, strict *metrics.Result, o metrics.Options) (*outputs.Table, error) {
-	records := run.Records(p.Model, p.Dataset)
-	v, err := metrics.VLLM(records, metrics.VLLMOptions{PercentileMetrics: metrics.VLLMMetrics, SLOs: o.SLOs})
-	if err != nil {
-		return nil, err
-	}
-	peak := 0
-	if strict.MaxConcurrency != nil {
-		peak = int(*strict.MaxConcurrency)
-	}
-	a, err := metrics.AISBench(records, metrics.AISBenchOptions{MaxConcurrency: peak})
-	if err != nil {
-		return nil, err
-	}
-	t := metrics.Differences(strict, v, a)
-	return &t, nil
 }
 
 func (s *Summary) tables(o ReportOptions) {
@@ -161,10 +149,7 @@ func (s *Summary) tables(o ReportOptions) {
 }
 
 func (p PairPerformance) tables() []outputs.Table {
-	tables := PerfTables(p.Result)
-	if p.Profiles != nil {
-		tables = append(tables, *p.Profiles)
-	}
+	tables := append(PerfTables(p.Result), p.Stable...)
 	for i := range tables {
 		tables[i].Title += ": " + p.Model + " on " + p.Dataset
 	}

@@ -77,6 +77,7 @@ func finishedRun(t *testing.T) *outputs.Run {
 	}
 	m := outputs.NewManifest(run, outputs.ToolInfo{}, []string{"ais_bench"})
 	m.ClientHealth = map[string]any{"m on d": map[string]any{"client_bound": "yes", "cpu_share": 0.97, "reasons": []any{map[string]any{"text": "cpu_share is 0.97"}}}}
+	m.Workload = map[string]any{"m × d": map[string]any{"batch_size": 2}}
 	if err := run.WriteManifest(m); err != nil {
 		t.Fatal(err)
 	}
@@ -89,7 +90,7 @@ func TestReport(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, err := Report(run, ReportOptions{Accuracy: true, Performance: true, Profiles: true, Excel: true, HTML: true, Metrics: metrics.Options{SLOs: slos}})
+	s, err := Report(run, ReportOptions{Accuracy: true, Performance: true, StableStage: true, Excel: true, HTML: true, Metrics: metrics.Options{SLOs: slos}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -127,7 +128,7 @@ func TestReport(t *testing.T) {
 			text += string(content)
 		}
 	}
-	for _, want := range []string{"Performance Parameters", "Common Metric", "http_5xx", "66.67", "20.00 to 94.00", "d-all", "the client was the bottleneck of m on d", "Published scores", "68.02", "in three profiles"} {
+	for _, want := range []string{"Performance Parameters", "Common Metric", "http_5xx", "66.67", "20.00 to 94.00", "d-all", "the client was the bottleneck of m on d", "Published scores", "68.02", "CALC-DATA-002", "configured 2"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("the reports lack %q", want)
 		}
@@ -186,41 +187,5 @@ func TestAccuracyTableOfTwoModels(t *testing.T) {
 	}
 	if got := OutcomeTable([]evaluators.Result{result()}).Rows[0][4]; got != 2 {
 		t.Errorf("right: %v", got)
-	}
-}
-
-func TestVLLMConsole(t *testing.T) {
-	recs := []*outputs.Record{record(0, outputs.StatusOK), record(1, outputs.StatusHTTP5xx)}
-	v, err := metrics.VLLM(func(yield func(*outputs.Record, error) bool) {
-		for _, r := range recs {
-			if !yield(r, nil) {
-				return
-			}
-		}
-	}, metrics.VLLMOptions{MaxConcurrency: 8, RequestRate: 2.5})
-	if err != nil {
-		t.Fatal(err)
-	}
-	var b bytes.Buffer
-	if err := VLLMConsole(&b, v); err != nil {
-		t.Fatal(err)
-	}
-	lines := strings.Split(b.String(), "\n")
-	for _, want := range []string{"============ Serving Benchmark Result ============",
-		"Successful requests:                     1         ",
-		"Failed requests:                         1         ",
-		"Maximum request concurrency:             8         ",
-		"Request rate configured (RPS):           2.50      ",
-		"---------------Time to First Token----------------",
-		"Mean TTFT (ms):                          50.00     ",
-		"P99 TPOT (ms):                           20.00     ",
-		"error: 503 overloaded"} {
-		found := false
-		for _, l := range lines {
-			found = found || l == want
-		}
-		if !found {
-			t.Errorf("line %q is missing in\n%s", want, b.String())
-		}
 	}
 }

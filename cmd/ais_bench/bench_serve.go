@@ -1,25 +1,20 @@
 package main
 
 import (
-	"bytes"
-	"encoding/json"
+	"cmp"
 	"fmt"
-	"io"
 	"maps"
 	"math"
 	"os"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 
-	"github.com/buger/jsonparser"
 	"github.com/urfave/cli/v2"
 
-	"ais_bench/outputs"
 	"ais_bench/registry"
-	"ais_bench/summarizers"
 	"ais_bench/summarizers/metrics"
+	"ais_bench/summarizers/vllm"
 	"ais_bench/tasks"
 	"ais_bench/tasks/bench"
 )
@@ -64,7 +59,7 @@ func benchServeCommand() *cli.Command {
 		&cli.StringFlag{Name: "output-file", Category: groupReport, Usage: "SGLang's spelling: append the result to this `FILE`"},
 		&cli.StringSliceFlag{Name: "metadata", Category: groupReport, Usage: "`KEY=VALUE …` put into the result file"},
 		&cli.StringFlag{Name: "label", Aliases: []string{"tag"}, Category: groupReport, DefaultText: "the backend", Usage: "first part of the result file's name"},
-		&cli.StringFlag{Name: "percentile-metrics", Category: groupReport, DefaultText: "ttft,tpot,itl; e2el for embeddings", Usage: "of " + strings.Join(metrics.VLLMMetrics, ",")},
+		&cli.StringFlag{Name: "percentile-metrics", Category: groupReport, DefaultText: "ttft,tpot,itl; e2el for embeddings", Usage: "of " + strings.Join(vllm.MetricNames, ",")},
 		&cli.StringFlag{Name: "metric-percentiles", Category: groupReport, Value: "99", Usage: "percentiles, by commas"},
 		&cli.StringSliceFlag{Name: "goodput", Category: groupReport, Usage: "service levels in ms (`ttft:500 tpot:50 e2el:10000`)"},
 		&cli.BoolFlag{Name: "plot-timeline", Category: groupReport, Usage: "the timeline of requests; it is in report.html of every run"},
@@ -93,7 +88,11 @@ func benchServe(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	m := metrics.Options{SLOs: v.SLOs, Percentiles: withPercentiles(v.Percentiles)}
+	slos, err := metrics.ParseSLOs(c.StringSlice("goodput"))
+	if err != nil {
+		return usage(err)
+	}
+	m := metrics.Options{SLOs: slos, Percentiles: withPercentiles(v.Percentiles)}
 	return benchRun(c, o, m, func(s *bench.Session, out *tasks.Outcome) error { return showServe(c, s, out, v) })
 }
 
@@ -188,64 +187,82 @@ func samplingBody(c *cli.Context, o *bench.Options) error {
 }
 
 // vllmOptions are what the result file says beside the figures.
-func vllmOptions(c *cli.Context, o bench.Options) (metrics.VLLMOptions, error) {
-	v := metrics.VLLMOptions{Label: c.String("label"), RequestRate: o.RequestRate, Burstiness: o.Burstiness, MaxConcurrency: o.MaxConcurrency,
-		RampStrategy: o.RampUp, RampStart: o.RampStart, RampEnd: o.RampEnd, Detailed: c.Bool("save-detailed")}
+func vllmOptions(c *cli.Context, o bench.Options) (vllm.Options, error) {
+	v := vllm.Options{Label: c.String("label"), RequestRate: o.RequestRate, Burstiness: o.Burstiness, MaxConcurrency: o.MaxConcurrency, Detailed: c.Bool("save-detailed")}
+	if o.RampUp != "" {
+		v.Ramp = &vllm.Ramp{Strategy: o.RampUp, StartRPS: o.RampStart, EndRPS: o.RampEnd}
+	}
 	b, err := bench.FindBackend(o.Backend)
 	if err != nil {
 		return v, usage(err)
 	}
-	v.Backend = o.Backend
+	v.Backend, v.Pooling = o.Backend, b.Pooling
 	list := c.String("percentile-metrics")
-	if list == "" {
-		if list = "ttft,tpot,itl"; b.Pooling {
-			list = "e2el"
-		} else if !o.Stream {
-			list = "e2el"
-		}
+	if list == "" && (b.Pooling || !o.Stream) {
+		list = "e2el"
 	}
 	for _, m := range splitCommas([]string{list}) {
-		if !slices.Contains(metrics.VLLMMetrics, m) {
-			return v, usagef("--percentile-metrics: unknown metric %q%s; of %s", m, registry.DidYouMean(m, metrics.VLLMMetrics), strings.Join(metrics.VLLMMetrics, ", "))
+		if !slices.Contains(vllm.MetricNames, m) {
+			return v, usagef("--percentile-metrics: unknown metric %q%s; of %s", m, registry.DidYouMean(m, vllm.MetricNames), strings.Join(vllm.MetricNames, ", "))
 		}
-		v.PercentileMetrics = append(v.PercentileMetrics, m)
+		v.Metrics = append(v.Metrics, m)
 	}
 	if v.Percentiles, err = parsePercentiles(c.String("metric-percentiles")); err != nil {
 		return v, err
 	}
-	if v.SLOs, err = metrics.ParseSLOs(c.StringSlice("goodput")); err != nil {
+	slos, err := metrics.ParseSLOs(c.StringSlice("goodput"))
+	if err != nil {
 		return v, usage(err)
+	}
+	for _, l := range slos {
+		v.Goodput = append(v.Goodput, vllm.SLO(l))
 	}
 	for _, kv := range c.StringSlice("metadata") {
 		k, value, ok := strings.Cut(kv, "=")
 		if k = strings.TrimSpace(k); !ok || k == "" {
 			return v, usagef("--metadata %s: write KEY=VALUE", kv)
 		}
-		v.Metadata = append(v.Metadata, [2]string{k, strings.TrimSpace(value)})
+		v.Metadata = append(v.Metadata, vllm.Pair{Key: k, Value: strings.TrimSpace(value)})
 	}
 	return v, nil
 }
 
 // showServe prints vLLM's table and writes its JSON.
-func showServe(c *cli.Context, s *bench.Session, out *tasks.Outcome, v metrics.VLLMOptions) error {
-	v.Date = out.Clock.Zero().Format("20060102-150405")
+func showServe(c *cli.Context, s *bench.Session, out *tasks.Outcome, v vllm.Options) error {
+	v.Date = out.Clock.Zero()
 	v.ModelID, v.TokenizerID, v.NumPrompts = s.ModelID, s.TokenizerID, len(s.Set.Samples)
-	model, dataset := s.Pair(out)
-	r, err := metrics.VLLM(out.Run.Records(model, dataset), v)
+	if v.Pooling {
+		v.TotalSequences = int64(s.Sequences(out))
+	}
+	if p := s.Probe(); p != nil {
+		v.Probe = &vllm.Probe{Completed: p.Completed, Failed: p.Failed, MedianE2EL: p.MedianE2EL, P99E2EL: p.P99E2EL, MaxE2EL: p.MaxE2EL}
+	}
+	if v.Ramp != nil {
+		changes, err := s.RateChanges(out)
+		if err != nil {
+			return &tasks.EnvironmentError{Err: err}
+		}
+		for _, r := range changes {
+			v.Ramp.Changes = append(v.Ramp.Changes, vllm.RateChange{RPS: r.RPS, At: r.At})
+		}
+	}
+	r, err := vllm.Compute(s.Records(out), v)
 	if err != nil {
 		return &tasks.EnvironmentError{Err: err}
 	}
-	if err := serveConsole(c.App.Writer, s, r); err != nil {
+	if err := vllm.Console(c.App.Writer, r); err != nil {
 		return fmt.Errorf("print the result: %w", err)
 	}
-	path, appending := resultPath(c, s, v)
-	if path != "" {
-		b, err := serveJSON(s, out, r)
+	if path, appending := resultPath(c, r); path != "" {
+		extra, err := serveExtra(s, out, r)
 		if err != nil {
-			return fmt.Errorf("the result as JSON: %w", err)
+			return &tasks.EnvironmentError{Err: err}
 		}
-		if err := writeResult(path, b, appending); err != nil {
-			return err
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			return &tasks.EnvironmentError{Err: fmt.Errorf("write the result: %w", err)}
+		}
+		if err := r.WriteFile(path, appending, extra); err != nil {
+			return &tasks.EnvironmentError{Err: err}
 		}
 		fmt.Fprintf(c.App.Writer, "Result file: %s\n", path)
 	}
@@ -255,106 +272,8 @@ func showServe(c *cli.Context, s *bench.Session, out *tasks.Outcome, v metrics.V
 	return nil
 }
 
-// serveConsole prints vLLM's table, with the probe's section where it has it.
-func serveConsole(w io.Writer, s *bench.Session, r *metrics.VLLMResult) error {
-	var b bytes.Buffer
-	if err := summarizers.VLLMConsole(&b, r); err != nil {
-		return err
-	}
-	text := b.String()
-	if p := s.Probe(); p != nil {
-		section := fmt.Sprintf("%s\n%-40s %-10d\n%-40s %-10d\n", "------------------Probe Requests------------------", "Probe requests completed:", p.Completed, "Probe requests failed:", p.Failed)
-		for _, row := range []struct {
-			label string
-			v     *float64
-		}{{"Median probe E2EL (ms):", p.MedianE2EL}, {"P99 probe E2EL (ms):", p.P99E2EL}, {"Max probe E2EL (ms):", p.MaxE2EL}} {
-			if row.v != nil {
-				section += fmt.Sprintf("%-40s %-10.2f\n", row.label, *row.v)
-			}
-		}
-		if i := strings.Index(text, "\n---"); i >= 0 {
-			text = text[:i+1] + section + text[i+1:]
-		} else {
-			text += section
-		}
-	}
-	_, err := io.WriteString(w, text)
-	return err
-}
-
-// poolingOmits are keys that vLLM's result has for generated text only.
-var poolingOmits = []string{"failed", "total_output_tokens", "request_goodput", "output_throughput", "max_output_tokens_per_s", "max_concurrent_requests",
-	"rtfx", "output_lens", "ttfts", "itls", "generated_texts", "start_times"}
-
-// serveJSON is vLLM's result with our one extra key.
-func serveJSON(s *bench.Session, out *tasks.Outcome, r *metrics.VLLMResult) ([]byte, error) {
-	own, err := r.MarshalJSON()
-	if err != nil {
-		return nil, err
-	}
-	var b bytes.Buffer
-	put := func(key string, raw []byte) {
-		if b.Len() == 0 {
-			b.WriteByte('{')
-		} else {
-			b.WriteString(", ")
-		}
-		k, _ := json.Marshal(key) // a string always marshals
-		b.Write(k)
-		b.WriteString(": ")
-		b.Write(raw)
-	}
-	err = jsonparser.ObjectEach(own, func(key, value []byte, kind jsonparser.ValueType, _ int) error {
-		if s.Backend.Pooling && slices.Contains(poolingOmits, string(key)) {
-			return nil
-		}
-		if kind == jsonparser.String {
-			value = append(append([]byte{'"'}, value...), '"') // still escaped
-		}
-		put(string(key), value)
-		return nil
-	})
-	if err != nil {
-		return nil, err
-	}
-	extra, err := serveExtras(s, out, r)
-	if err != nil {
-		return nil, err
-	}
-	for _, kv := range extra {
-		raw, err := outputs.MarshalJSON(kv.value)
-		if err != nil {
-			return nil, err
-		}
-		put(kv.key, bytes.TrimSpace(raw))
-	}
-	b.WriteByte('}')
-	return b.Bytes(), nil
-}
-
-type keyValue struct {
-	key   string
-	value any
-}
-
-// serveExtras are the keys of vLLM's that only some runs have, and ours.
-func serveExtras(s *bench.Session, out *tasks.Outcome, r *metrics.VLLMResult) ([]keyValue, error) {
-	var list []keyValue
-	if s.Backend.Pooling {
-		n := s.Sequences(out)
-		list = append(list, keyValue{"total_input_sequences", n}, keyValue{"input_sequence_throughput", ratio(float64(n), r.Duration)})
-	}
-	if r.Options.RampStrategy != "" {
-		events, err := s.RateChanges(out)
-		if err != nil {
-			return nil, err
-		}
-		list = append(list, keyValue{"rps_change_events", events})
-	}
-	if p := s.Probe(); p != nil {
-		list = append(list, keyValue{"probe_completed", p.Completed}, keyValue{"probe_failed", p.Failed},
-			keyValue{"probe_median_e2el_ms", p.MedianE2EL}, keyValue{"probe_p99_e2el_ms", p.P99E2EL}, keyValue{"probe_max_e2el_ms", p.MaxE2EL})
-	}
+// serveExtra is what the result file says under our own key.
+func serveExtra(s *bench.Session, out *tasks.Outcome, r *vllm.Result) (any, error) {
 	lengths, err := s.Lengths(out)
 	if err != nil {
 		return nil, err
@@ -364,73 +283,20 @@ func serveExtras(s *bench.Session, out *tasks.Outcome, r *metrics.VLLMResult) ([
 		early = e
 	}
 	model, dataset := s.Pair(out)
-	return append(list, keyValue{"ais_bench", map[string]any{
+	return map[string]any{
 		"version": versionLine(), "run_folder": out.Run.Dir(), "model": model, "dataset": dataset, "workload": s.Workload, "served_model_name": s.Service.Model,
 		"url": s.Service.URL, "tokenizer_source": s.Tokenizer.Source, "seed": s.Seed(), "ignore_eos": s.Service.GenerationKwargs["ignore_eos"] == true,
 		"sampling": s.Service.GenerationKwargs, "stopped_early_share": early, "input_length_mismatches": lengths.InputMismatch, "repeated_rows": s.Duplicated(),
-		"notes": s.Notes, "interrupted": out.Stopped}}), nil
-}
-
-func ratio(a, b float64) float64 {
-	if b == 0 {
-		return 0
-	}
-	return a / b
+		"uncounted_answers": r.MadeUpOutput, "notes": s.Notes, "interrupted": out.Stopped}, nil
 }
 
 // resultPath is where the result goes, "" for nowhere.
-func resultPath(c *cli.Context, s *bench.Session, v metrics.VLLMOptions) (path string, appending bool) {
+func resultPath(c *cli.Context, r *vllm.Result) (path string, appending bool) {
 	if file := c.String("output-file"); file != "" {
 		return file, true
 	}
 	if !c.Bool("save-result") && !c.Bool("append-result") {
 		return "", false
 	}
-	name := c.String("result-filename")
-	if name == "" {
-		label := v.Label
-		if label == "" {
-			label = v.Backend
-		}
-		rate := "inf"
-		if v.RequestRate > 0 {
-			if rate = strconv.FormatFloat(v.RequestRate, 'f', -1, 64); !strings.Contains(rate, ".") {
-				rate += ".0" // Python prints a float
-			}
-		}
-		concurrency := ""
-		if v.MaxConcurrency > 0 {
-			concurrency = fmt.Sprintf("-concurrency%d", v.MaxConcurrency)
-		}
-		name = fmt.Sprintf("%s-%sqps%s-%s-%s.json", label, rate, concurrency, s.Service.Abbr, v.Date)
-		if v.RampStrategy != "" {
-			name = fmt.Sprintf("%s-ramp-up-%s-%gqps-%gqps%s-%s-%s.json", label, v.RampStrategy, v.RampStart, v.RampEnd, concurrency, s.Service.Abbr, v.Date)
-		}
-	}
-	return filepath.Join(c.String("result-dir"), name), c.Bool("append-result")
-}
-
-// writeResult writes or appends one line of JSON.
-func writeResult(path string, line []byte, appending bool) error {
-	if dir := filepath.Dir(path); dir != "." {
-		if err := os.MkdirAll(dir, 0o755); err != nil {
-			return &tasks.EnvironmentError{Err: fmt.Errorf("write the result: %w", err)}
-		}
-	}
-	mode := os.O_CREATE | os.O_WRONLY | os.O_TRUNC
-	if appending {
-		mode = os.O_CREATE | os.O_WRONLY | os.O_APPEND
-	}
-	f, err := os.OpenFile(path, mode, 0o644)
-	if err != nil {
-		return &tasks.EnvironmentError{Err: fmt.Errorf("write the result: %w", err)}
-	}
-	_, err = f.Write(append(line, '\n'))
-	if e := f.Close(); err == nil {
-		err = e
-	}
-	if err != nil {
-		return &tasks.EnvironmentError{Err: fmt.Errorf("write the result %s: %w", path, err)}
-	}
-	return nil
+	return filepath.Join(c.String("result-dir"), cmp.Or(c.String("result-filename"), r.FileName())), c.Bool("append-result")
 }

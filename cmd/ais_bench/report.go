@@ -67,9 +67,7 @@ func writeReports(c *cli.Context, run *outputs.Run, mode tasks.Mode, out *tasks.
 	default:
 		o.Accuracy = true
 	}
-	switch c.String("summarizer") {
-	case "":
-	default:
+	if c.String("summarizer") != "" {
 		name, err := summarizerNamed(c.String("summarizer"))
 		if err != nil {
 			return err
@@ -79,6 +77,7 @@ func writeReports(c *cli.Context, run *outputs.Run, mode tasks.Mode, out *tasks.
 		if kind := summarizerKinds[name]; mode != tasks.ModeAll && (kind == "accuracy") != o.Accuracy {
 			return usagef("--summarizer %s summarizes %s, which --mode %s does not give", name, kind, mode)
 		}
+		o.StableStage = name == "stable_stage" && o.Performance
 	}
 	if out != nil && !anyAnswer(out) {
 		return nil

@@ -26,6 +26,10 @@ var ErrNoStableStage = errors.New("CALC-DATA-002: can not find a stable stage")
 // ErrAllFailed is AISBench's CALC-DATA-001: no request succeeded.
 var ErrAllFailed = errors.New("CALC-DATA-001: all requests failed, there is nothing to calculate")
 
+// ErrNoConcurrency: the stable stage is defined by the configured concurrency,
+// and there is none.
+var ErrNoConcurrency = errors.New("the stable stage needs the configured concurrency (batch_size): set it to 1 or more")
+
 // DefaultStats is AISBench's default stats_list.
 var DefaultStats = []string{"Average", "Min", "Max", "Median", "P75", "P90", "P99"}
 
@@ -58,7 +62,7 @@ func (o Options) check() (Options, error) {
 		seen[s] = true
 	}
 	if o.Stable && o.MaxConcurrency < 1 {
-		return o, errors.New("the stable stage needs the configured concurrency (batch_size): set it to 1 or more")
+		return o, ErrNoConcurrency
 	}
 	return o, nil
 }

@@ -1,5 +1,10 @@
 package metrics
 
+import "time"
+
+// peakWindow is the window of the peak output rate.
+const peakWindow = time.Second
+
 // maxBins bounds the bins of a timeBins (8 MiB): 2.9 h at 10 ms.
 const maxBins = 1 << 20
 
@@ -62,13 +67,13 @@ func floorDiv(a, b int64) int64 {
 	return q
 }
 
-// peak is the most counted in any window of one second that starts on the grid
+// peak is the most counted in any window of peakWindow that starts on the grid
 // of bins, per second.
 func (b *timeBins) peak() (float64, bool) {
 	if len(b.n) == 0 {
 		return 0, false
 	}
-	window := max(int64(1e9)/b.width, 1)
+	window := max(int64(peakWindow)/b.width, 1)
 	sum, best := int64(0), int64(0)
 	for i, k := range b.n {
 		sum += k

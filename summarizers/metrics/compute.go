@@ -56,9 +56,6 @@ func (a *Accumulator) rates(r *Result) {
 	if len(a.o.SLOs) > 0 {
 		r.GoodputShare = ratio(a.good, r.Requests.Total)
 	}
-	if v, ok := a.tokens.peak(); ok {
-		r.PeakOutputThroughput = &v
-	}
 	steps := sweep(a.flights)
 	if len(a.flights) > 0 {
 		peak := peakOf(steps)
@@ -84,6 +81,11 @@ func (a *Accumulator) rates(r *Result) {
 	}
 	if len(a.o.SLOs) > 0 {
 		r.RequestGoodput = per(float64(a.good))
+	}
+	// A run shorter than the window has no full second to find: its count in a
+	// second would lie below its own average.
+	if v, ok := a.tokens.peak(); ok && d >= peakWindow.Seconds() {
+		r.PeakOutputThroughput = &v
 	}
 	r.AvgConcurrency = per(area(steps, a.first, math.MaxInt64) / 1e9)
 	r.Stable = a.stable(steps)

@@ -24,7 +24,7 @@ func Definitions() []outputs.Definition {
 		{Metric: "Request Throughput", Unit: "req/s", Text: "successful requests / duration"},
 		{Metric: "Output Token Throughput", Unit: "token/s", Text: "output tokens of successful requests / duration; does not contain input tokens"},
 		{Metric: "Total Token Throughput", Unit: "token/s", Text: "input + output tokens of successful requests / duration; not to be compared with an output token throughput"},
-		{Metric: "Peak Output Token Throughput", Unit: "token/s", Text: "output tokens in the best window of one second, by the time they arrived; tokens, not chunks"},
+		{Metric: "Peak Output Token Throughput", Unit: "token/s", Text: "output tokens in the best window of one second, by the time they arrived; tokens, not chunks; undefined for runs shorter than a second"},
 		{Metric: "Concurrency", Unit: "requests", Text: "time-average of requests in flight: Σ(end − send) / duration, failed requests included"},
 		{Metric: "Max Concurrency", Unit: "requests", Text: "most requests in flight at once; an end sorts before a send at the same time"},
 		{Metric: "Request Goodput", Unit: "req/s", Text: "successful requests that kept every service level / duration"},

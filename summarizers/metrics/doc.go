@@ -4,9 +4,8 @@
 //
 // Accumulator is the strict profile (the default): New, Add every record,
 // Result; or Compute for a sequence. It needs one pass and bounded memory.
-// VLLM and AISBench recompute the same records as those tools would, with their
-// definitions, names, units and quirks; Differences says in one sentence a
-// metric why the three differ. Definitions is the reading help.
+// Definitions is the reading help. Packages vllm and aisbench beside this one
+// recompute the same records as those tools would, quirks included.
 //
 // An undefined figure is nil (null in JSON), never 0 and never NaN.
 package metrics

@@ -17,7 +17,8 @@ type Result struct {
 	OutputThroughput     *float64 `json:"output_throughput"`
 	TotalTokenThroughput *float64 `json:"total_token_throughput"`
 	// PeakOutputThroughput is the most output tokens in any window of 1 s (on a
-	// grid of 10 ms), tokens counted, not chunks; failed requests' tokens too.
+	// grid of 10 ms), tokens counted, not chunks; failed requests' tokens too. Undefined for a run
+	// shorter than the window.
 	PeakOutputThroughput *float64 `json:"peak_output_throughput"`
 	TotalInputTokens     *int64   `json:"total_input_tokens"`
 	TotalOutputTokens    *int64   `json:"total_output_tokens"`

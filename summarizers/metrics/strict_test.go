@@ -203,7 +203,35 @@ func TestITLPerToken(t *testing.T) {
 	res = compute(t, Options{}, r)
 	near(t, "known", res.ITLTokensKnown, 0)
 	null(t, "per token", res.ITLPerToken.Mean)
+	null(t, "peak of a run shorter than its window", res.PeakOutputThroughput)
+	res = compute(t, Options{}, r, answer(900*ms, 200*ms)) // 1.1 s, the five tokens within one
 	near(t, "peak by tokens, not chunks", res.PeakOutputThroughput, 5)
+}
+
+// Two slots: 0–100 and 10–100, then 100–200, 110–190 and 190–280, then a lonely
+// request. The window exists even where no configured concurrency is reached.
+func TestStableStage(t *testing.T) {
+	pair := []*outputs.Record{answer(0, 50*ms, 50*ms), answer(10*ms, 50*ms, 40*ms), answer(100*ms, 50*ms, 50*ms), answer(110*ms, 50*ms, 30*ms), answer(190*ms, 50*ms, 40*ms), answer(300*ms, 50*ms, 250*ms)}
+	for _, c := range []struct {
+		name       string
+		records    []*outputs.Record
+		start, dur float64 // s
+	}{
+		{"reached twice", pair, 0.01, 0.09},
+		{"reached once", pair[:2], 0.01, 0.09},
+		{"one slot", pair[5:], 0, 0.3},
+	} {
+		s := compute(t, Options{}, c.records...).Stable
+		if !s.Exists {
+			t.Errorf("%s: the robust stage must exist: %s", c.name, s.Reason)
+			continue
+		}
+		near(t, c.name+" start", s.StartS, c.start)
+		near(t, c.name+" duration", s.DurationS, c.dur)
+	}
+	if s := compute(t, Options{}).Stable; s.Exists || s.Reason == "" {
+		t.Errorf("no requests: %+v", s)
+	}
 }
 
 // Answers of unknown length, not streamed, retried: nothing is made up.

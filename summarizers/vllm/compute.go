@@ -241,6 +241,9 @@ func (t *tally) add(r *Result, q Request) {
 	t.samples["client_queue_time"].Add(q.Queued)
 	t.samples["e2el_including_client_queue"].Add(q.Latency + q.Queued)
 	for _, g := range t.goodput {
+		if !q.streamed && g.Metric != "e2el" {
+			return // nobody saw its first token: a limit on it was not kept
+		}
 		if map[string]float64{"ttft": q.TTFT, "tpot": tpot, "e2el": q.Latency}[g.Metric] > g.MaxMS/1e3 {
 			return
 		}
@@ -259,7 +262,9 @@ func (t *tally) finish(r *Result) {
 	r.RequestThroughput = per(float64(r.Completed))
 	r.OutputThroughput = per(float64(r.TotalOutput))
 	r.TotalTokenThroughput = per(float64(r.TotalInput + r.TotalOutput))
-	r.TotalSequences = int64(r.Completed) * int64(r.Options.SequencesPerRequest)
+	if r.TotalSequences = r.Options.TotalSequences; r.TotalSequences == 0 {
+		r.TotalSequences = int64(r.Completed) * int64(r.Options.SequencesPerRequest)
+	}
 	r.SequenceThroughput = per(float64(r.TotalSequences))
 	if len(t.goodput) > 0 {
 		g := per(float64(t.good))

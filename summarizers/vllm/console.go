@@ -68,6 +68,19 @@ func Console(w io.Writer, r *Result) error {
 		c.number("Peak concurrent requests:", float64(r.MaxConcurrentRequests))
 	}
 	c.number("Total token throughput (tok/s):", r.TotalTokenThroughput)
+	if p := o.Probe; p != nil {
+		c.heading("Probe Requests", "-")
+		c.count("Probe requests completed:", int64(p.Completed))
+		c.count("Probe requests failed:", int64(p.Failed))
+		for _, row := range []struct {
+			label string
+			ms    *float64
+		}{{"Median probe E2EL (ms):", p.MedianE2EL}, {"P99 probe E2EL (ms):", p.P99E2EL}, {"Max probe E2EL (ms):", p.MaxE2EL}} {
+			if row.ms != nil {
+				c.number(row.label, *row.ms)
+			}
+		}
+	}
 	for _, s := range r.chosen() {
 		h := headings[s.Name]
 		c.heading(h[0], "-")

@@ -25,6 +25,6 @@ var Differences = []string{
 	"Output tokens of a streamed answer come from usage in any chunk; vLLM overlooks usage that stands on a chunk with choices and tokenizes the text instead.",
 	"An answer whose tokens nobody reported counts as 1 output token, as in vLLM without a tokenizer; an unknown prompt counts as 0, where vLLM has its own tokenizer's count.",
 	"A stream that breaks after its first event (reset by the server, or an error object in the stream) counts as completed: vLLM overlooks the error object, but fails on the reset.",
-	"Requests that were not streamed have no time to first token here: they are left out of TTFT, TPOT and ITL.",
-	"Keys of vLLM's probe and of diffusion models are not written.",
+	"Requests that were not streamed have no time to first token here: they are left out of TTFT, TPOT and ITL, and keep no limit of goodput but e2el (vLLM's client streams every generation).",
+	"Keys of diffusion models are not written.",
 }

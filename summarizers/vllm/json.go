@@ -41,8 +41,8 @@ func (r *Result) JSON(extra any) ([]byte, error) {
 	}
 	if o.Ramp != nil {
 		j.set("ramp_up_strategy", o.Ramp.Strategy)
-		j.set("ramp_up_start_rps", o.Ramp.StartRPS)
-		j.set("ramp_up_end_rps", o.Ramp.EndRPS)
+		j.set("ramp_up_start_rps", wholeOrFloat(o.Ramp.StartRPS))
+		j.set("ramp_up_end_rps", wholeOrFloat(o.Ramp.EndRPS))
 	}
 	j.set("duration", float(r.Duration))
 	j.set("completed", r.Completed)
@@ -50,6 +50,13 @@ func (r *Result) JSON(extra any) ([]byte, error) {
 		r.pooling(&j)
 	} else {
 		r.generation(&j)
+	}
+	if p := o.Probe; p != nil {
+		j.set("probe_completed", p.Completed)
+		j.set("probe_failed", p.Failed)
+		j.set("probe_median_e2el_ms", floatOrNull(p.MedianE2EL))
+		j.set("probe_p99_e2el_ms", floatOrNull(p.P99E2EL))
+		j.set("probe_max_e2el_ms", floatOrNull(p.MaxE2EL))
 	}
 	for _, s := range r.chosen() {
 		j.set("mean_"+s.Name+"_ms", float(s.Mean))
@@ -178,7 +185,7 @@ func (r *Result) FileName() string {
 	}
 	name = strings.NewReplacer("/", "-", "\\", "-").Replace(name)
 	if o.Ramp != nil {
-		name += fmt.Sprintf("-ramp-up-%s-%dqps-%dqps", o.Ramp.Strategy, o.Ramp.StartRPS, o.Ramp.EndRPS)
+		name += fmt.Sprintf("-ramp-up-%s-%gqps-%gqps", o.Ramp.Strategy, o.Ramp.StartRPS, o.Ramp.EndRPS)
 	} else {
 		name += "-" + pythonFloat(o.RequestRate) + "qps"
 	}

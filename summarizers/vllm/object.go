@@ -85,6 +85,21 @@ func (o *object) MarshalJSON() ([]byte, error) {
 	return b.Bytes(), nil
 }
 
+// wholeOrFloat is an integer where v is one.
+func wholeOrFloat(v float64) any {
+	if n := int64(v); float64(n) == v {
+		return n
+	}
+	return float(v)
+}
+
+func floatOrNull(v *float64) any {
+	if v == nil {
+		return nil
+	}
+	return float(*v)
+}
+
 // orNull is nil for an empty string.
 func orNull(s string) any {
 	if s == "" {

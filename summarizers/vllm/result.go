@@ -23,8 +23,8 @@ type SLO struct {
 
 // Ramp is --ramp-up-strategy with its rates in requests per second.
 type Ramp struct {
-	Strategy         string // linear or exponential
-	StartRPS, EndRPS int
+	Strategy         string  // linear or exponential
+	StartRPS, EndRPS float64 // vLLM takes whole numbers only and writes them so
 	Changes          []RateChange
 }
 
@@ -32,6 +32,12 @@ type Ramp struct {
 type RateChange struct {
 	RPS int
 	At  time.Time
+}
+
+// Probe sums up the probe requests of --probe-request-rate.
+type Probe struct {
+	Completed, Failed            int
+	MedianE2EL, P99E2EL, MaxE2EL *float64 // ms; nil when none completed
 }
 
 // SpecDecode is by how much the server's speculative decoding counters moved.
@@ -61,8 +67,11 @@ type Options struct {
 	Detailed    bool // keep the per-request arrays
 	// Pooling is the result form of embeddings and rerank: E2EL only.
 	Pooling bool
-	// SequencesPerRequest is the batch of a pooling request; 0 = 1.
+	// SequencesPerRequest is the batch of a pooling request; 0 = 1. TotalSequences,
+	// when it is known, wins: the last batch may be smaller.
 	SequencesPerRequest int
+	TotalSequences      int64
+	Probe               *Probe // nil = no probe
 	SpecDecode          *SpecDecode
 }
 

@@ -202,6 +202,48 @@ func TestJSONForms(t *testing.T) {
 	}
 }
 
+// What was asked without a stream has no time to first token: it is in none of
+// the statistics that need one and keeps no limit on it.
+func TestNotStreamed(t *testing.T) {
+	rec := &outputs.Record{Phase: outputs.PhaseMeasured, Status: outputs.StatusOK, HTTPStatus: 200, FirstEvent: 400 * ms, FirstToken: outputs.Never,
+		LastToken: 400 * ms, End: 400 * ms, InputTokens: 10, OutputTokens: 4}
+	for _, c := range []struct {
+		slo  SLO
+		good float64
+	}{{SLO{"ttft", 500}, 0}, {SLO{"tpot", 500}, 0}, {SLO{"e2el", 500}, 2.5}, {SLO{"e2el", 300}, 0}} {
+		r, err := Compute(list(rec), Options{Goodput: []SLO{c.slo}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		near(t, fmt.Sprint("goodput at ", c.slo), *r.RequestGoodput, c.good)
+		for metric, n := range map[string]int64{"ttft": 0, "tpot": 0, "itl": 0, "e2el": 1} {
+			if got := r.Stat(metric).N; got != n {
+				t.Errorf("%s of a request without a stream: n = %d, want %d", metric, got, n)
+			}
+		}
+	}
+}
+
+func TestRatesAndProbeInJSON(t *testing.T) {
+	o := options()
+	p99 := 7.0
+	o.Ramp, o.Probe = &Ramp{Strategy: "linear", StartRPS: 0.5, EndRPS: 4}, &Probe{Completed: 2, P99E2EL: &p99}
+	o.Pooling, o.TotalSequences, o.SequencesPerRequest, o.Metrics = true, 7, 4, []string{"e2el"}
+	r, err := Compute(three(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	doc, err := r.JSON(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{`"ramp_up_start_rps": 0.5, "ramp_up_end_rps": 4,`, `"probe_completed": 2, "probe_failed": 0, "probe_median_e2el_ms": null, "probe_p99_e2el_ms": 7.0,`, `"total_input_sequences": 7,`} {
+		if !bytes.Contains(doc, []byte(want)) {
+			t.Errorf("%s is missing in %s", want, doc)
+		}
+	}
+}
+
 func TestNothingMeasuredIsZeroNotNaN(t *testing.T) {
 	o := options()
 	o.SpecDecode = &SpecDecode{AcceptedPerPosition: []int64{1}}
@@ -222,6 +264,8 @@ func TestNothingMeasuredIsZeroNotNaN(t *testing.T) {
 func TestConsole(t *testing.T) {
 	o := options()
 	o.RequestRate = 2
+	median := 12.5
+	o.Probe = &Probe{Completed: 3, Failed: 1, MedianE2EL: &median}
 	o.SpecDecode = &SpecDecode{Drafts: 10, DraftTokens: 20, AcceptedTokens: 15, AcceptedPerPosition: []int64{9, 6}}
 	r, err := Compute(three(), o)
 	if err != nil {

@@ -47,6 +47,30 @@ func measured(records iter.Seq2[*outputs.Record, error], do func(*outputs.Record
 	return nil
 }
 
+// Records yields the run's records with what the tools that are stood in for know
+// beside: where the server reports no prompt length, the one the workload measured.
+func (s *Session) Records(out *tasks.Outcome) iter.Seq2[*outputs.Record, error] {
+	lens := make(map[string]int32, len(s.Set.Samples))
+	for i := range s.Set.Samples {
+		if n, ok := s.Set.Samples[i].Fields[workloads.FieldInputLen].(int); ok {
+			lens[s.Set.Samples[i].ID] = int32(n)
+		}
+	}
+	model, dataset := s.Pair(out)
+	return func(yield func(*outputs.Record, error) bool) {
+		for r, err := range out.Run.Records(model, dataset) {
+			if err == nil && r.InputTokens == outputs.UnknownTokens {
+				if n, ok := lens[r.SampleID]; ok {
+					r.InputTokens = n
+				}
+			}
+			if !yield(r, err) {
+				return
+			}
+		}
+	}
+}
+
 // Lengths compares the lengths asked for with what the server's usage says.
 func (s *Session) Lengths(out *tasks.Outcome) (workloads.LengthComparison, error) {
 	got := make([]workloads.Realised, len(s.Set.Samples))
@@ -267,8 +291,8 @@ func (s *Session) Sequences(out *tasks.Outcome) int {
 
 // RateChange is a whole number of requests/s that a ramp reached.
 type RateChange struct {
-	RPS       int    `json:"rps"`
-	Timestamp string `json:"timestamp"` // ISO 8601, local time
+	RPS int
+	At  time.Time
 }
 
 // RateChanges lists when a ramp reached each whole rate, as vLLM does.
@@ -291,7 +315,7 @@ func (s *Session) RateChanges(out *tasks.Outcome) ([]RateChange, error) {
 			reached = int(rate) - 1
 		}
 		for ; reached < int(rate+1e-9); reached++ {
-			events = append(events, RateChange{reached + 1, out.Clock.Zero().Add(time.Duration(at)).Format("2006-01-02T15:04:05.000000")})
+			events = append(events, RateChange{reached + 1, out.Clock.Zero().Add(time.Duration(at))})
 		}
 	}
 	return events, nil
