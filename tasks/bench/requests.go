@@ -187,6 +187,9 @@ func (s *Session) addToSamples() error {
 		if many && s.Backend.Type != "openai_embeddings" && s.Backend.Type != "openai_rerank" {
 			return fmt.Errorf("--random-batch-size: several prompts a request go with embeddings and rerank backends, not with %s", s.Backend.Name)
 		}
+		if s.Backend.Pooling {
+			sample.MaxTokens = 0 // nothing is generated
+		}
 		if adapters == nil && !many {
 			continue
 		}

@@ -1,0 +1,390 @@
+package bench
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"ais_bench/datasets/workloads"
+	"ais_bench/outputs"
+	"ais_bench/tasks"
+)
+
+// words are the vocabulary of the tests' tokenizer.
+var words = strings.Fields(`harbour boat sound baker window smell bread street school bridge railway station letter winter coin price apple map
+copper wire book engineer river morning seven depth speed colour number folder flood water glass light bee home iron train planet whale castle
+engine teacher fraction verb volcano kingdom music gravity paper rice bean soup fish noodle radio chair garden tomorrow weather doctor farmer a`)
+
+// tokenizerDir makes a folder with a small WordPiece tokenizer.
+func tokenizerDir(t *testing.T) string {
+	t.Helper()
+	vocab := map[string]int{"[UNK]": 0}
+	for _, w := range words {
+		vocab[w] = len(vocab)
+	}
+	spec := map[string]any{"version": "1.0", "added_tokens": []any{map[string]any{"id": 0, "content": "[UNK]", "special": true}},
+		"pre_tokenizer": map[string]any{"type": "Whitespace"},
+		"decoder":       map[string]any{"type": "WordPiece", "prefix": "##", "cleanup": false},
+		"model":         map[string]any{"type": "WordPiece", "unk_token": "[UNK]", "continuing_subword_prefix": "##", "max_input_chars_per_word": 100, "vocab": vocab}}
+	b, err := json.Marshal(spec)
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "tokenizer.json"), b, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
+
+// recorder is a service that keeps what it is sent.
+type recorder struct {
+	*httptest.Server
+	mu      sync.Mutex
+	bodies  []string // of the workload's requests, in the order of arrival
+	headers []http.Header
+	other   []string // paths of everything else that was POSTed
+	answer  func(n int, w http.ResponseWriter, r *http.Request) bool
+	live    int
+	peak    int
+}
+
+func record(t *testing.T, answer func(n int, w http.ResponseWriter, r *http.Request) bool) *recorder {
+	rec := &recorder{answer: answer}
+	rec.Server = httptest.NewServer(rec)
+	t.Cleanup(rec.Close)
+	return rec
+}
+
+func (rec *recorder) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if strings.HasSuffix(r.URL.Path, "/models") {
+		w.Header().Set("content-type", "application/json")
+		io.WriteString(w, `{"object":"list","data":[{"id":"served","root":"/weights/served","object":"model"}]}`)
+		return
+	}
+	b, _ := io.ReadAll(r.Body)
+	if !strings.HasSuffix(r.URL.Path, "/completions") {
+		if r.Method == http.MethodPost {
+			rec.mu.Lock()
+			rec.other = append(rec.other, r.URL.Path)
+			rec.mu.Unlock()
+		}
+		return
+	}
+	n := -1
+	if !strings.Contains(string(b), `"Hi"`) { // the readiness check and probes say that
+		rec.mu.Lock()
+		n = len(rec.bodies)
+		rec.bodies, rec.headers = append(rec.bodies, r.URL.Path+" "+string(b)), append(rec.headers, r.Header.Clone())
+		rec.live++
+		rec.peak = max(rec.peak, rec.live)
+		rec.mu.Unlock()
+		defer func() {
+			rec.mu.Lock()
+			rec.live--
+			rec.mu.Unlock()
+		}()
+		if rec.answer != nil && rec.answer(n, w, r) {
+			return
+		}
+	}
+	if !strings.Contains(string(b), `"stream":true`) {
+		w.Header().Set("content-type", "application/json")
+		io.WriteString(w, `{"choices":[{"text":"a b","message":{"content":"a b"},"finish_reason":"length"}],"usage":{"prompt_tokens":7,"completion_tokens":2}}`)
+		return
+	}
+	w.Header().Set("content-type", "text/event-stream")
+	for _, word := range []string{"a", " b"} {
+		fmt.Fprintf(w, "data: {\"choices\":[{\"index\":0,\"text\":%q,\"delta\":{\"content\":%q}}]}\n\n", word, word)
+	}
+	io.WriteString(w, "data: {\"choices\":[{\"index\":0,\"text\":\"\",\"delta\":{},\"finish_reason\":\"length\"}],\"usage\":{\"prompt_tokens\":7,\"completion_tokens\":2}}\n\ndata: [DONE]\n\n")
+}
+
+func (rec *recorder) sent() []string {
+	rec.mu.Lock()
+	defer rec.mu.Unlock()
+	return slices.Clone(rec.bodies)
+}
+
+// options are those of a small run, one request after the other.
+func options(t *testing.T, rec *recorder, dataset string) Options {
+	cfg := workloads.Defaults(dataset)
+	cfg.NumPrompts = 5
+	if cfg.InputLen > 0 {
+		cfg.InputLen, cfg.OutputLen = 12, 2
+	}
+	return Options{Backend: "openai", BaseURL: rec.URL, Stream: true, Tokenizer: tokenizerDir(t), Dataset: dataset, Workload: cfg, MaxConcurrency: 1,
+		WorkDir: t.TempDir(), Seed: 7}
+}
+
+func run(t *testing.T, o Options) (*Session, *tasks.Outcome) {
+	t.Helper()
+	s, err := Prepare(t.Context(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := s.Run(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if e := out.Tasks[0].Err; e != nil {
+		t.Fatal(e)
+	}
+	return s, out
+}
+
+// files are small inputs of the workloads that read one.
+func files(t *testing.T) map[string]string {
+	dir := t.TempDir()
+	var share, custom, trace, prefix []string
+	for i := range 8 {
+		text := strings.Join(words[i:i+9], " ")
+		share = append(share, fmt.Sprintf(`{"id":"%d","conversations":[{"from":"human","value":"%s"},{"from":"gpt","value":"%s"}]}`, i, text, text))
+		custom = append(custom, fmt.Sprintf(`{"prompt":"%s"}`, text))
+		trace = append(trace, fmt.Sprintf(`{"timestamp":%g,"input_length":%d,"output_length":2,"hash_ids":[%d,%d]}`, float64(i)/1000, 20+i, i%3, i+100))
+		prefix = append(prefix, text)
+	}
+	list := map[string]string{"sharegpt": "[" + strings.Join(share, ",") + "]", "custom": strings.Join(custom, "\n"), "timed_trace": strings.Join(trace, "\n"), "sonnet": strings.Join(prefix, "\n")}
+	for name, text := range list {
+		path := filepath.Join(dir, name)
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		list[name] = path
+	}
+	return list
+}
+
+// TestSameSeedSameBytes looks at what arrives at the server: the same seed sends
+// the same bytes in the same order, another one sends something else.
+func TestSameSeedSameBytes(t *testing.T) {
+	paths := files(t)
+	for _, dataset := range []string{"random", "random_token_ids", "prefix_repetition", "sharegpt", "custom", "sonnet", "timed_trace"} {
+		t.Run(dataset, func(t *testing.T) {
+			send := func(seed int64) []string {
+				rec := record(t, nil)
+				o := options(t, rec, dataset)
+				o.Seed, o.Workload.DatasetPath = seed, paths[dataset]
+				o.SelfTimed = No // the order of arrival is the order of sending only one by one
+				switch dataset {
+				case "prefix_repetition":
+					o.Workload.PrefixLen, o.Workload.SuffixLen, o.Workload.NumPrefixes = 6, 6, 2
+				case "sonnet":
+					o.Workload.InputLen, o.Workload.PrefixLen = 120, 60
+				}
+				if dataset == "sonnet" || dataset == "sharegpt" {
+					o.Workload.OutputLen = 2
+				}
+				run(t, o)
+				return rec.sent()
+			}
+			a, b, c := send(1), send(1), send(2)
+			if len(a) < 5 || !slices.Equal(a, b) {
+				t.Errorf("the same seed sent different bytes:\n%s\n%s", strings.Join(a, "\n"), strings.Join(b, "\n"))
+			}
+			if slices.Equal(a, c) && dataset != "timed_trace" {
+				t.Errorf("another seed sent the same bytes:\n%s", strings.Join(a, "\n"))
+			}
+		})
+	}
+}
+
+func TestRequestBodies(t *testing.T) {
+	t.Setenv("OPENAI_API_KEY", "sk-test-0123456789")
+	rec := record(t, nil)
+	o := options(t, rec, "random")
+	o.Backend, o.BaseURL, o.APIKey = "openai-chat", rec.URL+"/api", "${OPENAI_API_KEY}"
+	o.Body = map[string]any{"temperature": 0.0, "top_k": 5}
+	o.Headers = map[string]string{"X-Team": "search"}
+	o.RequestIDPrefix, o.NumWarmups = "night-", 2
+	o.LoRAModules, o.LoRAAssignment = []string{"red", "blue"}, "round-robin"
+	s, out := run(t, o)
+	sent := rec.sent()
+	if len(sent) != 7 {
+		t.Fatalf("%d requests, want 2 warm-ups and 5", len(sent))
+	}
+	measured := map[string]bool{}
+	for i, line := range sent[2:] {
+		path, text, _ := strings.Cut(line, " ")
+		var body struct {
+			Model       string
+			IgnoreEOS   bool `json:"ignore_eos"`
+			Temperature *float64
+			TopK        int `json:"top_k"`
+			MaxTokens   int `json:"max_tokens"`
+			Messages    []struct{ Role, Content string }
+		}
+		if err := json.Unmarshal([]byte(text), &body); err != nil {
+			t.Fatal(err)
+		}
+		if path != "/api/v1/chat/completions" || body.Model != o.LoRAModules[i%2] || !body.IgnoreEOS || body.Temperature == nil || *body.Temperature != 0 || body.TopK != 5 || body.MaxTokens != 2 {
+			t.Errorf("request %d: %s", i, line)
+		}
+		if len(body.Messages) != 1 || len(strings.Fields(body.Messages[0].Content)) != 12 {
+			t.Errorf("request %d: %v", i, body.Messages)
+		}
+		measured[body.Messages[0].Content] = true
+		h := rec.headers[i+2]
+		if h.Get("X-Request-Id") != fmt.Sprintf("night-%d", i) || h.Get("X-Team") != "search" || h.Get("Authorization") != "Bearer sk-test-0123456789" {
+			t.Errorf("request %d: headers %v", i, h)
+		}
+	}
+	for _, line := range sent[:2] {
+		for prompt := range measured {
+			if strings.Contains(line, `"content":"`+prompt) {
+				t.Errorf("a warm-up is a copy of a measured request: %s", line)
+			}
+		}
+	}
+	if s.Service.Model != "served" || s.ModelID != "/weights/served" {
+		t.Errorf("model %q, id %q", s.Service.Model, s.ModelID)
+	}
+	m, err := out.Run.ReadManifest()
+	if err != nil || m.State != outputs.StateDone || m.Workload["benchmark"] == nil {
+		t.Errorf("manifest %+v, %v", m, err)
+	}
+	err = filepath.WalkDir(out.Run.Dir(), func(path string, d os.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		b, err := os.ReadFile(path)
+		if strings.Contains(string(b), "sk-test-0123456789") {
+			t.Errorf("%s holds the key", path)
+		}
+		return err
+	})
+	if err != nil {
+		t.Error(err)
+	}
+}
+
+// TestLatencyRounds: a batch starts only when the one before has ended, and a
+// batch with a failed request has no latency.
+func TestLatencyRounds(t *testing.T) {
+	var mu sync.Mutex
+	ended, bad := 0, ""
+	rec := record(t, func(n int, w http.ResponseWriter, r *http.Request) bool {
+		mu.Lock()
+		defer mu.Unlock()
+		if n/3*3 > ended {
+			bad = fmt.Sprintf("request %d started when %d had ended", n, ended)
+		}
+		if n == 4 {
+			http.Error(w, "out of memory", http.StatusInternalServerError)
+		}
+		ended++
+		return n == 4
+	})
+	o := options(t, rec, "random")
+	o.Workload.NumPrompts, o.Batch, o.MaxConcurrency, o.Stream = 9, 3, 0, false
+	s, out := run(t, o)
+	if bad != "" || rec.peak > 3 {
+		t.Errorf("%s; %d at once", bad, rec.peak)
+	}
+	l, err := s.Latency(out)
+	if err != nil || len(l.Latencies) != 2 || l.Incomplete != 1 || l.Avg <= 0 || len(l.Percentiles) != len(LatencyPercentiles) {
+		t.Errorf("%+v, %v", l, err)
+	}
+	if l.Percentiles["10"] > l.Percentiles["99"] {
+		t.Errorf("percentiles %v", l.Percentiles)
+	}
+}
+
+func TestThroughputAndLengths(t *testing.T) {
+	rec := record(t, func(n int, w http.ResponseWriter, r *http.Request) bool {
+		if n != 2 {
+			return false
+		}
+		w.Header().Set("content-type", "application/json")
+		io.WriteString(w, `{"choices":[{"text":"a","finish_reason":"stop"}],"usage":{"prompt_tokens":20,"completion_tokens":1}}`)
+		return true
+	})
+	o := options(t, rec, "random")
+	o.Model, o.AnyModel, o.Stream = "/some/folder", true, false
+	s, out := run(t, o)
+	if s.Service.Model != "served" || len(s.Notes) == 0 || !strings.Contains(s.Notes[0], "serves served, not /some/folder") {
+		t.Errorf("model %q, notes %q", s.Service.Model, s.Notes)
+	}
+	th, err := s.Throughput(out)
+	if err != nil || th.NumRequests != 5 || th.PromptTokens != 4*7+20 || th.OutputTokens != 4*2+1 || th.TotalNumTokens != 57 || th.ElapsedTime <= 0 || th.Failed != 0 {
+		t.Errorf("%+v, %v", th, err)
+	}
+	c, err := s.Lengths(out)
+	if err != nil || c.StoppedEarly != 1 || c.OutputBoth != 5 || c.InputMismatch != 5 {
+		t.Errorf("%+v, %v", c, err)
+	}
+	notes := strings.Join(s.LengthTable(c).Notes, "\n")
+	if !strings.Contains(notes, "stopped early: 1 of 5") || !strings.Contains(notes, "5 of 5 prompts") {
+		t.Errorf("notes %q", notes)
+	}
+}
+
+func TestProbeProfileAndFlush(t *testing.T) {
+	rec := record(t, nil)
+	o := options(t, rec, "random")
+	o.ProbeRate, o.Profile, o.FlushCache, o.RequestRate = 1000, true, true, 50
+	s, out := run(t, o)
+	if want := []string{"/flush_cache", "/start_profile", "/stop_profile"}; !slices.Equal(rec.other, want) {
+		t.Errorf("commands %v, want %v", rec.other, want)
+	}
+	p := s.Probe()
+	if p == nil || p.Completed < 1 || p.Failed != 0 || p.MedianE2EL == nil || *p.MaxE2EL < *p.MedianE2EL {
+		t.Errorf("probe %+v", p)
+	}
+	n := 0
+	if err := measured(out.Run.Records(s.Service.Abbr, ProbeDataset), func(r *outputs.Record) { n++ }); err != nil || n != p.Completed {
+		t.Errorf("%d probe records, want %d (%v)", n, p.Completed, err)
+	}
+	model, dataset := s.Pair(out)
+	n = 0
+	if err := measured(out.Run.Records(model, dataset), func(*outputs.Record) { n++ }); err != nil || n != 5 {
+		t.Errorf("%d measured records, want 5: probes are no part of them (%v)", n, err)
+	}
+}
+
+func TestRateChanges(t *testing.T) {
+	rec := record(t, nil)
+	o := options(t, rec, "random")
+	o.Workload.NumPrompts, o.MaxConcurrency, o.RampUp, o.RampStart, o.RampEnd = 9, 0, "linear", 100, 104
+	s, out := run(t, o)
+	events, err := s.RateChanges(out)
+	var got []int
+	for _, e := range events {
+		got = append(got, e.RPS)
+	}
+	if err != nil || !slices.Equal(got, []int{100, 101, 102, 103, 104}) {
+		t.Errorf("%v, %v", events, err)
+	}
+}
+
+func TestPrepareRefuses(t *testing.T) {
+	rec := record(t, nil)
+	for want, change := range map[string]func(*Options){
+		"neither a workload":            func(o *Options) { o.Dataset = "rondom" },
+		"images":                        func(o *Options) { o.Dataset = "random-mm" },
+		"does not exist":                func(o *Options) { o.Tokenizer = "/no/such/folder" },
+		"has no time stamps":            func(o *Options) { o.SelfTimed = Yes },
+		"does not go with":              func(o *Options) { o.Endpoint = "/v1/chat/completions" },
+		"sends token ids":               func(o *Options) { o.Backend, o.Dataset = "openai-chat", "random-ids" },
+		"go with embeddings and rerank": func(o *Options) { o.Workload.BatchSize = 4 },
+		"needs a tokenizer":             func(o *Options) { o.TokenizerMode = "none" },
+	} {
+		o := options(t, rec, "random")
+		change(&o)
+		if _, err := Prepare(context.Background(), o); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v, want %q", err, want)
+		}
+	}
+	if n := len(rec.sent()); n != 0 {
+		t.Errorf("%d requests were sent by runs that could not start", n)
+	}
+}
