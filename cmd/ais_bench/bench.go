@@ -88,7 +88,7 @@ func benchRun(c *cli.Context, o bench.Options, m metrics.Options, show func(*ben
 		if before.Err() != nil {
 			return errors.New("interrupted before the first request")
 		}
-		return usageUnlessEnvironment(err)
+		return ownFlags(usageUnlessEnvironment(err))
 	}
 	close(ready)
 	observer.Note(s.Workload)
@@ -115,7 +115,7 @@ func benchReport(c *cli.Context, s *bench.Session, out *tasks.Outcome, m metrics
 	}
 	printFailures(c.App.ErrWriter, out)
 	if !anyAnswer(out) {
-		return taskErrors(out)
+		return ownFlags(taskErrors(out))
 	}
 	sum, err := summarizers.Report(out.Run, summarizers.ReportOptions{Title: c.String("title"), Tool: "ais_bench " + versionLine(), Lang: "en",
 		Performance: true, Metrics: m, Excel: true, HTML: true, Notes: s.Notes})
@@ -148,13 +148,32 @@ func benchErrors(out *tasks.Outcome) error {
 	in := to.Inference
 	switch {
 	case to.Err != nil:
-		return taskErrors(out)
-	case in != nil && in.Stopped:
+		return ownFlags(taskErrors(out))
+	case in != nil && (in.Stopped || out.Stopped):
 		return fmt.Errorf("interrupted after %d of %d requests; the figures are of these", in.Answered, in.Asked)
 	case in != nil && in.Failed > 0:
 		return fmt.Errorf("%d of %d requests failed", in.Failed, in.Asked)
 	}
 	return nil
+}
+
+// ownFlags puts the names that this command's flags have into an error that
+// advises the main command's.
+func ownFlags(err error) error {
+	if err == nil {
+		return nil
+	}
+	names := strings.NewReplacer("--host-ip and --host-port", "--host and --port", "--url", "--base-url", "the variable that holds it by --api-key-env", "it in OPENAI_API_KEY or --header")
+	text := errors.New(names.Replace(err.Error()))
+	var env *tasks.EnvironmentError
+	var use usageError
+	switch {
+	case errors.As(err, &env):
+		return &tasks.EnvironmentError{Err: text}
+	case errors.As(err, &use):
+		return usage(text)
+	}
+	return text
 }
 
 // launch starts the engine of --launch and waits for it.
@@ -215,7 +234,7 @@ func writeJSONFile(path string, v any) error {
 // Here the engine is somebody else's process.
 var engineFlags = map[string]bool{ // name → takes a value
 	"tensor-parallel-size": true, "pipeline-parallel-size": true, "data-parallel-size": true, "gpu-memory-utilization": true, "dtype": true,
-	"kv-cache-dtype": true, "quantization": true, "max-model-len": true, "max-num-batched-tokens": true, "block-size": true, "swap-space": true,
+	"kv-cache-dtype": true, "quantization": true, "max-num-batched-tokens": true, "block-size": true, "swap-space": true,
 	"distributed-executor-backend": true, "load-format": true, "speculative-config": true, "compilation-config": true,
 	"enforce-eager": false, "enable-prefix-caching": false, "no-enable-prefix-caching": false, "enable-chunked-prefill": false,
 	"async-engine": false, "disable-detokenize": false, "enable-expert-parallel": false,

@@ -16,6 +16,7 @@ import (
 
 const (
 	groupSampling = "Sampling (not given = the server decides)"
+	groupAsked    = "The service"
 	groupBenchSet = "Requests"
 	groupLaunch   = "Engine"
 )
@@ -23,23 +24,23 @@ const (
 // benchServiceFlags say who is asked; all three benchmarks have them.
 func benchServiceFlags() []cli.Flag {
 	return []cli.Flag{
-		&cli.StringFlag{Name: "backend", Aliases: []string{"endpoint-type"}, Category: groupService, Value: "openai", Usage: strings.Join(bench.BackendNames(), ", ")},
-		&cli.StringFlag{Name: "base-url", Category: groupService, Usage: "`URL` of the service, with or without path prefix and /v1; wins over host and port"},
-		&cli.StringFlag{Name: "host", Category: groupService, Value: "127.0.0.1", Usage: "host name or address"},
-		&cli.IntFlag{Name: "port", Category: groupService, DefaultText: "8000; sglang 30000; lmdeploy 23333", Usage: "port"},
-		&cli.StringFlag{Name: "endpoint", Category: groupService, DefaultText: "the backend's", Usage: "`PATH` that is asked, such as /v1/chat/completions"},
-		&cli.StringSliceFlag{Name: "header", Category: groupService, Usage: "extra request header `NAME=VALUE`"},
-		&cli.BoolFlag{Name: "insecure", Category: groupService, Usage: "accept any TLS certificate"},
-		&cli.StringFlag{Name: "ca-file", Category: groupService, Usage: "PEM `FILE` of extra certificate authorities"},
-		&cli.StringFlag{Name: "proxy", Category: groupService, Usage: "none unless given: http(s)://HOST:PORT, or env for the environment's"},
-		&cli.StringFlag{Name: "timeout", Category: groupService, Value: "6h", Usage: "bound of a whole request (`DURATION`: 90, 1m30s; 0 = none)"},
-		&cli.StringFlag{Name: "model", Category: groupService, DefaultText: "the first of /v1/models", Usage: "model id"},
-		&cli.StringFlag{Name: "served-model-name", Category: groupService, DefaultText: "the model id", Usage: "`NAME` that requests carry"},
-		&cli.StringFlag{Name: "tokenizer", Category: groupService, DefaultText: "the model's", Usage: "`DIR` with tokenizer.json, a tokenizer file, or a hub id in the local cache"},
-		&cli.StringFlag{Name: "tokenizer-mode", Category: groupService, Value: "auto", Usage: "auto (disk, hub cache, server, none), hf, server, none"},
-		&cli.BoolFlag{Name: "skip-tokenizer-init", Category: groupService, Usage: "no tokenizer: what needs one is null"},
-		&cli.BoolFlag{Name: "trust-remote-code", Category: groupService, Usage: "accepted; no model code is ever run"},
-		&cli.StringFlag{Name: "ready-check-timeout-sec", Category: groupService, Value: "0", Usage: "wait so many `SECONDS` for a server that is coming up; 0 = one try"},
+		&cli.StringFlag{Name: "backend", Aliases: []string{"endpoint-type"}, Category: groupAsked, Value: "openai", Usage: strings.Join(bench.BackendNames(), ", ")},
+		&cli.StringFlag{Name: "base-url", Category: groupAsked, Usage: "`URL` of the service, with or without path prefix and /v1; wins over host and port"},
+		&cli.StringFlag{Name: "host", Category: groupAsked, Value: "127.0.0.1", Usage: "host name or address"},
+		&cli.IntFlag{Name: "port", Category: groupAsked, DefaultText: "8000; sglang 30000; lmdeploy 23333", Usage: "port"},
+		&cli.StringFlag{Name: "endpoint", Category: groupAsked, DefaultText: "the backend's", Usage: "`PATH` that is asked, such as /v1/chat/completions"},
+		&cli.StringSliceFlag{Name: "header", Category: groupAsked, Usage: "extra request header `NAME=VALUE`"},
+		&cli.BoolFlag{Name: "insecure", Category: groupAsked, Usage: "accept any TLS certificate"},
+		&cli.StringFlag{Name: "ca-file", Category: groupAsked, Usage: "PEM `FILE` of extra certificate authorities"},
+		&cli.StringFlag{Name: "proxy", Category: groupAsked, Usage: "none unless given: http(s)://HOST:PORT, or env for the environment's"},
+		&cli.StringFlag{Name: "timeout", Category: groupAsked, Value: "6h", Usage: "bound of a whole request (`DURATION`: 90, 1m30s; 0 = none)"},
+		&cli.StringFlag{Name: "model", Category: groupAsked, DefaultText: "the first of /v1/models", Usage: "model id"},
+		&cli.StringFlag{Name: "served-model-name", Category: groupAsked, DefaultText: "the model id", Usage: "`NAME` that requests carry"},
+		&cli.StringFlag{Name: "tokenizer", Category: groupAsked, DefaultText: "the model's", Usage: "`DIR` with tokenizer.json, a tokenizer file, or a hub id in the local cache"},
+		&cli.StringFlag{Name: "tokenizer-mode", Category: groupAsked, Value: "auto", Usage: "auto (disk, hub cache, server, none), hf, server, none"},
+		&cli.BoolFlag{Name: "skip-tokenizer-init", Category: groupAsked, Usage: "no tokenizer: what needs one is null"},
+		&cli.BoolFlag{Name: "trust-remote-code", Category: groupAsked, Usage: "accepted; no model code is ever run"},
+		&cli.StringFlag{Name: "ready-check-timeout-sec", Category: groupAsked, Value: "0", Usage: "wait so many `SECONDS` for a server that is coming up; 0 = one try"},
 
 		&cli.Int64Flag{Name: "seed", Category: groupRun, Usage: "of prompts and arrivals: the same seed sends the same bytes in the same order"},
 		&cli.StringFlag{Name: "work-dir", Aliases: []string{"w"}, Category: groupRun, Value: "outputs/default", Usage: "root of run folders"},
@@ -87,7 +88,7 @@ func datasetFlags() []cli.Flag {
 		s("chat-template", "", "Jinja `FILE` instead of the tokenizer's template"),
 		b("no-stream", "accepted: the data set is read as a whole (this never concerned the answers; see --disable-stream)"),
 		s("cache-bust", "", "put this `SALT` before every prompt, so that no prefix cache knows it"),
-		i("max-model-len-filter", 0, "leave out or refuse requests with more `TOKENS` than this, prompt and answer together"),
+		i("max-model-len", 0, "leave out or refuse requests with more `TOKENS` than this, prompt and answer together"),
 
 		i("random-input-len", 1024, "random: prompt tokens"),
 		i("random-output-len", 128, "random: answer tokens"),
@@ -197,7 +198,7 @@ func chooseDataset(c *cli.Context, o *bench.Options) error {
 	set("input-len", &cfg.InputLen)
 	set("output-len", &cfg.OutputLen)
 	cfg.NoOversample, cfg.DisableShuffle = c.Bool("no-oversample"), c.Bool("disable-shuffle")
-	cfg.CacheBust, cfg.MaxModelLen = c.String("cache-bust"), c.Int("max-model-len-filter")
+	cfg.CacheBust, cfg.MaxModelLen = c.String("cache-bust"), c.Int("max-model-len")
 	o.SkipChatTemplate, o.ChatTemplate = c.Bool("skip-chat-template"), c.String("chat-template")
 	switch canonical {
 	case "random", "random_ids", "random_token_ids", "random_rerank":
