@@ -17,24 +17,6 @@ func spans(v any) []string {
 	return l
 }
 
-// share runs a graded scorer by id.
-func share(id string, fields map[string]any) goldenFunc {
-	return func(r goldenRow) any {
-		s, err := New(id, nil)
-		if err != nil {
-			return err.Error()
-		}
-		text := ""
-		if t, ok := r.Input.(string); ok {
-			text = t
-		} else {
-			text = r.field("text")
-		}
-		v, _ := s.Score(nil, Answer{Text: text}, Item{Golds: r.refs(), Fields: fields})
-		return v.Score
-	}
-}
-
 var goldenText = map[string]goldenFunc{
 	lmTasks + "drop/utils.py:get_metrics -> [em, f1] (== evalscope drop/utils.py)": func(r goldenRow) any {
 		em, f1 := lmeval.DropMetrics(spans(r.Input), spans(r.Reference))

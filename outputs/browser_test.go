@@ -3,7 +3,6 @@ package outputs
 import (
 	"bufio"
 	"encoding/json"
-	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -249,5 +248,5 @@ func TestTimelineLevelOfDetail(t *testing.T) {
 	}
 	var ms float64 // for the log only
 	b.eval(`(() => { const c = document.querySelector("#chart-timeline button"), t0 = performance.now(); let n = 0; c.click(); return new Promise(done => requestAnimationFrame(() => requestAnimationFrame(() => done(performance.now() - t0)))); })()`, &ms)
-	t.Log(fmt.Sprintf("full view of 100,000 requests: %.0f ms until painted", ms))
+	t.Logf("full view of 100,000 requests: %.0f ms until painted", ms)
 }

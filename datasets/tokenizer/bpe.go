@@ -329,7 +329,6 @@ type pairTable struct {
 	keys []uint64 // 0 = free; otherwise the pair + 1
 	vals []uint64
 	mask uint64
-	n    int
 }
 
 func newPairTable(n int) pairTable {

@@ -30,7 +30,6 @@ type token struct {
 	kind  tokenKind
 	text  string
 	space bool // white space stood before it
-	ended bool // of a number: its digits were written as one literal (for mixed numbers)
 }
 
 // canonicalRunes rewrites typed mathematics (and full-width forms) into ASCII LaTeX.

@@ -35,9 +35,7 @@ func clean(s string) string {
 		}
 		s = strings.TrimPrefix(s, ":")
 		s = strings.TrimLeft(s, " ")
-		if strings.HasPrefix(s, "=") {
-			s = s[1:]
-		}
+		s = strings.TrimPrefix(s, "=")
 		if s == before {
 			break
 		}

@@ -193,6 +193,7 @@ func esEqual(pred, ref string, depth int) bool {
 	if depth > 8 {
 		return false
 	}
+	//lint:ignore SA6005 Python compares lower-cased texts, which is not Unicode folding
 	if strings.ToLower(pytext.Strip(pred)) == strings.ToLower(pytext.Strip(ref)) {
 		return true
 	}

@@ -35,7 +35,6 @@ type engine struct {
 	waiting  []*sequence // FIFO; thrown out sequences return to its head
 	running  []*sequence // in order of admission
 	kv       *blockPool
-	stopped  bool
 
 	steps       atomic.Int64
 	maxLate     atomic.Int64
