@@ -214,17 +214,12 @@ func keepEngineLog(run *outputs.Run, o bench.Options) {
 }
 
 // writeJSONFile writes one result file.
-func writeJSONFile(path string, v any) error {
-	b, err := outputs.MarshalJSON(v)
+func writeJSONFile(path string, doc []byte) error {
+	err := os.MkdirAll(filepath.Dir(path), 0o755)
+	if err == nil {
+		err = os.WriteFile(path, append(doc, '\n'), 0o644)
+	}
 	if err != nil {
-		return err
-	}
-	if dir := filepath.Dir(path); dir != "." {
-		if err := os.MkdirAll(dir, 0o755); err != nil {
-			return &tasks.EnvironmentError{Err: fmt.Errorf("write %s: %w", path, err)}
-		}
-	}
-	if err := os.WriteFile(path, append([]byte(strings.TrimSpace(string(b))), '\n'), 0o644); err != nil {
 		return &tasks.EnvironmentError{Err: fmt.Errorf("write the result: %w", err)}
 	}
 	return nil

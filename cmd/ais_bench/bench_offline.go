@@ -2,12 +2,12 @@ package main
 
 import (
 	"fmt"
-	"strconv"
 
 	"github.com/urfave/cli/v2"
 
 	"ais_bench/datasets/workloads"
 	"ais_bench/summarizers/metrics"
+	"ais_bench/summarizers/vllm"
 	"ais_bench/tasks"
 	"ais_bench/tasks/bench"
 )
@@ -59,22 +59,30 @@ func benchThroughput(c *cli.Context) error {
 	}
 	noteEngineFlags(c)
 	return benchRun(c, o, metrics.Options{}, func(s *bench.Session, out *tasks.Outcome) error {
-		t, err := s.Throughput(out)
+		t, err := vllm.ComputeThroughput(s.Records(out))
 		if err != nil {
 			return &tasks.EnvironmentError{Err: err}
 		}
 		w := c.App.Writer
-		fmt.Fprintf(w, "Throughput: %.2f requests/s, %.2f total tokens/s, %.2f output tokens/s\n", t.RequestsPerSecond, t.TokensPerSecond, t.OutputTokensPerSecond())
-		fmt.Fprintf(w, "Total num prompt tokens:  %d\nTotal num output tokens:  %d\n", t.PromptTokens, t.OutputTokens)
-		fmt.Fprintf(w, "(%s; %.2f s for %d requests)\n", serviceNote, t.ElapsedTime, t.NumRequests)
-		if t.Uncounted > 0 {
-			fmt.Fprintf(w, "(%d answers have no usage: their tokens are missing in these sums)\n", t.Uncounted)
+		if err := t.Print(w); err != nil {
+			return fmt.Errorf("print the result: %w", err)
+		}
+		fmt.Fprintf(w, "(%s; %.2f s for %d requests)\n", serviceNote, t.Elapsed, t.Requests)
+		uncounted := s.Uncounted(out)
+		if uncounted > 0 {
+			fmt.Fprintf(w, "(%d answers have no usage: their tokens are missing in these sums)\n", uncounted)
 		}
 		if o.MaxConcurrency > 0 {
 			fmt.Fprintf(w, "(--max-num-seqs %d: at most so many requests were in flight; the engine's own limit is its own affair)\n", o.MaxConcurrency)
 		}
 		if path := c.String("output-json"); path != "" {
-			return writeJSONFile(path, t)
+			extra := offlineExtra(s, out)
+			extra["failed"], extra["uncounted_answers"] = t.Failed, uncounted
+			b, err := t.JSON(extra)
+			if err != nil {
+				return fmt.Errorf("the result as JSON: %w", err)
+			}
+			return writeJSONFile(path, b)
 		}
 		return nil
 	})
@@ -146,23 +154,34 @@ func benchLatency(c *cli.Context) error {
 	}
 	noteEngineFlags(c)
 	return benchRun(c, o, metrics.Options{}, func(s *bench.Session, out *tasks.Outcome) error {
-		l, err := s.Latency(out)
+		l, err := vllm.ComputeLatency(s.Records(out), s.Round())
 		if err != nil {
 			return err
 		}
 		w := c.App.Writer
-		fmt.Fprintf(w, "Avg latency: %g seconds\n", l.Avg)
-		for _, p := range bench.LatencyPercentiles {
-			name := strconv.FormatFloat(p, 'f', -1, 64)
-			fmt.Fprintf(w, "%s%% percentile latency: %g seconds\n", name, l.Percentiles[name])
+		if err := l.Print(w); err != nil {
+			return fmt.Errorf("print the result: %w", err)
 		}
 		fmt.Fprintf(w, "(std %g seconds over %d batches of %d; %s)\n", l.Std, len(l.Latencies), o.Batch, serviceNote)
-		if l.Incomplete > 0 {
-			fmt.Fprintf(w, "(%d batches are left out: a request of theirs failed)\n", l.Incomplete)
+		if l.Failed > 0 {
+			fmt.Fprintf(w, "(%d batches are left out: a request of theirs failed)\n", l.Failed)
 		}
 		if path := c.String("output-json"); path != "" {
-			return writeJSONFile(path, l)
+			extra := offlineExtra(s, out)
+			extra["failed_batches"], extra["batch_size"] = l.Failed, o.Batch
+			b, err := l.JSON(extra)
+			if err != nil {
+				return fmt.Errorf("the result as JSON: %w", err)
+			}
+			return writeJSONFile(path, b)
 		}
 		return nil
 	})
+}
+
+// offlineExtra is what the two result files say under our own key.
+func offlineExtra(s *bench.Session, out *tasks.Outcome) map[string]any {
+	return map[string]any{"version": versionLine(), "run_folder": out.Run.Dir(), "measured": "service over HTTP", "workload": s.Workload,
+		"served_model_name": s.Service.Model, "url": s.Service.URL, "seed": s.Seed(), "sampling": s.Service.GenerationKwargs, "notes": s.Notes,
+		"interrupted": out.Stopped}
 }

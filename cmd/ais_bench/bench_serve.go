@@ -56,7 +56,7 @@ func benchServeCommand() *cli.Command {
 		&cli.BoolFlag{Name: "append-result", Category: groupReport, Usage: "append to the file, one result a line"},
 		&cli.StringFlag{Name: "result-dir", Category: groupReport, Usage: "folder of the result file"},
 		&cli.StringFlag{Name: "result-filename", Category: groupReport, DefaultText: "from label, rate, model and date", Usage: "its name"},
-		&cli.StringFlag{Name: "output-file", Category: groupReport, Usage: "SGLang's spelling: append the result to this `FILE`"},
+		&cli.StringFlag{Name: "output-file", Category: groupReport, Usage: "append the result as SGLang's bench_serving writes it to this `FILE`"},
 		&cli.StringSliceFlag{Name: "metadata", Category: groupReport, Usage: "`KEY=VALUE …` put into the result file"},
 		&cli.StringFlag{Name: "label", Aliases: []string{"tag"}, Category: groupReport, DefaultText: "the backend", Usage: "first part of the result file's name"},
 		&cli.StringFlag{Name: "percentile-metrics", Category: groupReport, DefaultText: "ttft,tpot,itl; e2el for embeddings", Usage: "of " + strings.Join(vllm.MetricNames, ",")},
@@ -136,6 +136,7 @@ func serveOptions(c *cli.Context) (bench.Options, error) {
 	}
 	o.RampUp, o.RampStart, o.RampEnd = c.String("ramp-up-strategy"), c.Float64("ramp-up-start-rps"), c.Float64("ramp-up-end-rps")
 	o.NumWarmups, o.ProbeRate, o.Profile, o.FlushCache = c.Int("num-warmups"), c.Float64("probe-request-rate"), c.Bool("profile"), c.Bool("flush-cache")
+	o.SpecDecode = true // as vLLM's, which reports them when they moved
 	o.RequestIDPrefix, o.Stream = c.String("request-id-prefix"), !c.Bool("disable-stream")
 	o.LoRAModules, o.LoRAAssignment = splitCommas(c.StringSlice("lora-modules")), c.String("lora-assignment")
 	if c.Bool("ignore-eos") && c.Bool("disable-ignore-eos") {
@@ -246,6 +247,7 @@ func showServe(c *cli.Context, s *bench.Session, out *tasks.Outcome, v vllm.Opti
 			v.Ramp.Changes = append(v.Ramp.Changes, vllm.RateChange{RPS: r.RPS, At: r.At})
 		}
 	}
+	v.SpecDecode = specDecode(out)
 	r, err := vllm.Compute(s.Records(out), v)
 	if err != nil {
 		return &tasks.EnvironmentError{Err: err}
@@ -261,7 +263,12 @@ func showServe(c *cli.Context, s *bench.Session, out *tasks.Outcome, v vllm.Opti
 		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 			return &tasks.EnvironmentError{Err: fmt.Errorf("write the result: %w", err)}
 		}
-		if err := r.WriteFile(path, appending, extra); err != nil {
+		if c.String("output-file") != "" {
+			err = writeSGLang(path, s, out, v, extra)
+		} else {
+			err = r.WriteFile(path, appending, extra)
+		}
+		if err != nil {
 			return &tasks.EnvironmentError{Err: err}
 		}
 		fmt.Fprintf(c.App.Writer, "Result file: %s\n", path)
@@ -270,6 +277,32 @@ func showServe(c *cli.Context, s *bench.Session, out *tasks.Outcome, v vllm.Opti
 		fmt.Fprintf(c.App.Writer, "Timeline: %s\n", out.Run.HTMLPath())
 	}
 	return nil
+}
+
+// writeSGLang appends the result as SGLang's bench_serving writes it.
+func writeSGLang(path string, s *bench.Session, out *tasks.Outcome, v vllm.Options, extra any) error {
+	w := s.Asked()
+	r, err := vllm.ComputeSGLang(s.Records(out), vllm.SGLangOptions{Date: v.Date, Tag: v.Label, Backend: v.Backend, Dataset: s.Dataset(), NumPrompts: v.NumPrompts,
+		RequestRate: v.RequestRate, Trace: s.Timed, MaxConcurrency: v.MaxConcurrency, RandomInputLen: w.InputLen, RandomOutputLen: w.OutputLen,
+		RandomRangeRatio: w.RangeRatioInput, Detailed: v.Detailed})
+	if err != nil {
+		return err
+	}
+	return r.WriteFile(path, extra)
+}
+
+// specDecode is by how much the server's speculative-decoding counters moved,
+// nil where they did not.
+func specDecode(out *tasks.Outcome) *vllm.SpecDecode {
+	d := out.Tasks[0].SpecDecode
+	if d == nil || d.SpecDecode == nil || d.Drafts <= 0 {
+		return nil
+	}
+	v := &vllm.SpecDecode{Drafts: int64(d.Drafts), DraftTokens: int64(d.DraftTokens), AcceptedTokens: int64(d.AcceptedTokens)}
+	for _, share := range d.PerPosition {
+		v.AcceptedPerPosition = append(v.AcceptedPerPosition, int64(math.Round(share*d.Drafts)))
+	}
+	return v
 }
 
 // serveExtra is what the result file says under our own key.

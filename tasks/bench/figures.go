@@ -6,7 +6,6 @@ import (
 	"iter"
 	"math"
 	"slices"
-	"strconv"
 	"time"
 
 	"ais_bench/datasets/workloads"
@@ -139,135 +138,40 @@ func (s *Session) LengthTable(c workloads.LengthComparison) outputs.Table {
 	return t
 }
 
-// Throughput is the offline throughput test's result, of the requests that
-// succeeded. Keys and units are those of `vllm bench throughput`.
-type Throughput struct {
-	ElapsedTime       float64 `json:"elapsed_time"` // s, first send to last end
-	NumRequests       int     `json:"num_requests"`
-	TotalNumTokens    int64   `json:"total_num_tokens"`
-	RequestsPerSecond float64 `json:"requests_per_second"`
-	TokensPerSecond   float64 `json:"tokens_per_second"`
-
-	PromptTokens int64 `json:"-"`
-	OutputTokens int64 `json:"-"`
-	Failed       int   `json:"-"`
-	Uncounted    int   `json:"-"` // succeeded, but nobody said how many tokens
-}
-
-// OutputTokensPerSecond is what the tool prints beside the rest.
-func (t Throughput) OutputTokensPerSecond() float64 {
-	return perSecond(float64(t.OutputTokens), t.ElapsedTime)
-}
-
-func perSecond(n, s float64) float64 {
-	if s <= 0 {
-		return 0
-	}
-	return n / s
-}
-
-// Throughput sums the records up.
-func (s *Session) Throughput(out *tasks.Outcome) (Throughput, error) {
-	var t Throughput
-	first, last := int64(math.MaxInt64), int64(math.MinInt64)
-	model, dataset := s.Pair(out)
-	err := measured(out.Run.Records(model, dataset), func(r *outputs.Record) {
-		if r.Sent != outputs.Never {
-			first = min(first, r.Sent)
-		}
-		last = max(last, r.End, r.LastToken)
-		if !r.OK() {
-			t.Failed++
-			return
-		}
-		t.NumRequests++
-		if r.InputTokens < 0 || r.OutputTokens < 0 {
-			t.Uncounted++
-		}
-		t.PromptTokens += int64(max(r.InputTokens, 0))
-		t.OutputTokens += int64(max(r.OutputTokens, 0))
-	})
-	if err != nil {
-		return t, err
-	}
-	if last > first {
-		t.ElapsedTime = float64(last-first) / 1e9
-	}
-	t.TotalNumTokens = t.PromptTokens + t.OutputTokens
-	t.RequestsPerSecond = perSecond(float64(t.NumRequests), t.ElapsedTime)
-	t.TokensPerSecond = perSecond(float64(t.TotalNumTokens), t.ElapsedTime)
-	return t, nil
-}
-
-// LatencyPercentiles are those `vllm bench latency` prints.
-var LatencyPercentiles = []float64{10, 25, 50, 75, 90, 99}
-
-// Latency is the result of a batch that is asked again and again. Keys are
-// those of `vllm bench latency`; std_latency is ours.
-type Latency struct {
-	Avg         float64            `json:"avg_latency"` // s
-	Std         float64            `json:"std_latency"` // s, population
-	Latencies   []float64          `json:"latencies"`   // s, by iteration
-	Percentiles map[string]float64 `json:"percentiles"` // s
-	Incomplete  int                `json:"-"`           // iterations left out because a request of theirs failed
-}
-
-// Latency computes, for each round, the time from its first send to the end of
-// its last answer. A round with a failed request has no latency.
-func (s *Session) Latency(out *tasks.Outcome) (Latency, error) {
-	size := max(s.opts.Batch, 1)
-	rounds := (len(s.Set.Samples) + size - 1) / size
-	type span struct {
-		first, last int64
-		ok          int
-	}
-	spans := make([]span, rounds)
-	for i := range spans {
-		spans[i].first = math.MaxInt64
-	}
+// Round tells which round a record belongs to (Options.Batch); -1 for none.
+func (s *Session) Round() func(*outputs.Record) int {
 	index := make(map[string]int, len(s.Set.Samples))
 	for i := range s.Set.Samples {
-		index[s.Set.Samples[i].ID] = i
+		index[s.Set.Samples[i].ID] = i / max(s.opts.Batch, 1)
 	}
+	return func(r *outputs.Record) int {
+		if i, ok := index[r.SampleID]; ok {
+			return i
+		}
+		return -1
+	}
+}
+
+// Uncounted is how many answers have token counts that nobody reported.
+func (s *Session) Uncounted(out *tasks.Outcome) int {
+	n := 0
 	model, dataset := s.Pair(out)
-	err := measured(out.Run.Records(model, dataset), func(r *outputs.Record) {
-		i, known := index[r.SampleID]
-		if !known || !r.OK() {
-			return
+	_ = measured(out.Run.Records(model, dataset), func(r *outputs.Record) { // the report read the same records
+		if r.OK() && r.OutputTokens < 0 {
+			n++
 		}
-		sp := &spans[i/size]
-		sp.first, sp.last, sp.ok = min(sp.first, r.Sent), max(sp.last, r.LastToken), sp.ok+1
 	})
-	if err != nil {
-		return Latency{}, err
-	}
-	l := Latency{Latencies: []float64{}, Percentiles: map[string]float64{}}
-	for i, sp := range spans {
-		if sp.ok < min(size, len(s.Set.Samples)-i*size) {
-			l.Incomplete++
-			continue
-		}
-		l.Latencies = append(l.Latencies, float64(sp.last-sp.first)/1e9)
-	}
-	if len(l.Latencies) == 0 {
-		return l, errors.New("no batch was answered completely: there is no latency to report")
-	}
-	for _, v := range l.Latencies {
-		l.Avg += v / float64(len(l.Latencies))
-	}
-	for _, v := range l.Latencies {
-		l.Std += (v - l.Avg) * (v - l.Avg) / float64(len(l.Latencies))
-	}
-	l.Std = math.Sqrt(l.Std)
-	sorted := slices.Sorted(slices.Values(l.Latencies))
-	for _, p := range LatencyPercentiles {
-		l.Percentiles[strconv.FormatFloat(p, 'f', -1, 64)] = *quantile(sorted, p)
-	}
-	return l, nil
+	return n
 }
 
 // Seed is the seed of prompts and arrivals.
 func (s *Session) Seed() int64 { return s.opts.Seed }
+
+// Asked is the workload's configuration.
+func (s *Session) Asked() workloads.Config { return s.opts.Workload }
+
+// Dataset is the workload's or data set's name as given.
+func (s *Session) Dataset() string { return s.opts.Dataset }
 
 // Sequences is how many texts the successful requests carried (embeddings,
 // rerank); a request without a batch carries one.

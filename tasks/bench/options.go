@@ -64,6 +64,7 @@ type Options struct {
 	ReadyTimeout   time.Duration // how long to wait for a server that is coming up
 	ProbeRate      float64       // side requests/s; 0 = none
 	FlushCache     bool          // empty the server's prefix cache before the measured phase
+	SpecDecode     bool          // speculative-decoding counters of the server before and after
 	Profile        bool          // POST /start_profile and /stop_profile around the measured phase
 
 	// The run.
