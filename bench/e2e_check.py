@@ -1,8 +1,9 @@
 """Checks runs against a real engine from outside: asks the server the same questions again, whole instead of
 streamed, and compares the server's own usage with the token counts that ais_bench recorded.
 
-A server that sends no usage in its streams leaves the input tokens of a streamed run unknown; the output
-tokens are then counted by the server's tokenizer and must equal the usage of the same answer.
+Where the server reports usage, the counts must be equal. A server that sends no usage in its streams leaves the
+input tokens of a streamed run unknown; the output tokens are then counted by the server's tokenizer from the text,
+which can join what the model wrote as two tokens: such a count may differ from usage by up to 2 %.
 
 usage: e2e_check.py BASE_URL WORK_DIR ...
 """
@@ -30,7 +31,7 @@ def main():
             for r in csv.DictReader(open(f)):
                 counted[r["request_id"]] = r
         failed = [r for r in rows if not r["success"]]
-        tally = dict.fromkeys(["input equal", "input unknown", "input differs", "output equal", "output differs", "answered differently"], 0)
+        tally = dict.fromkeys(["input equal", "input unknown", "input differs", "output equal", "output recounted within 2 %", "output differs", "answered differently"], 0)
         for r in rows:
             messages = [{"role": m["role"], "content": m["prompt"]} for m in r["origin_prompt"]]
             key = json.dumps(messages)
@@ -46,6 +47,8 @@ def main():
                 tally["answered differently"] += 1  # another answer has another length
             elif ours["output_tokens"] and int(ours["output_tokens"]) == usage["completion_tokens"]:
                 tally["output equal"] += 1
+            elif ours["token_source"] == "server_tokenize" and abs(int(ours["output_tokens"]) - usage["completion_tokens"]) <= 0.02 * usage["completion_tokens"]:
+                tally["output recounted within 2 %"] += 1
             else:
                 tally["output differs"] += 1
                 print("  output tokens: usage", usage["completion_tokens"], "recorded", ours["output_tokens"] or "unknown", "sample", r["sample_id"])

@@ -207,14 +207,14 @@ type Evidence struct {
 // its evidence, or with what is missing and how to supply it.
 func Checklist(e Evidence) []CheckItem {
 	items := []struct{ item, evidence, missing string }{
-		{"server parameters recorded", e.ServerParameters, "the server does not tell; add --metadata with its start command"},
+		{"server parameters recorded", e.ServerParameters, "the server does not tell; say it with --server-meta KEY=VALUE or --server-command FILE"},
 		{"client parameters recorded", e.ClientParameters, "no resolved configuration in configs/"},
 		{"seed fixed", e.Seed, "give --seed"},
 		{"sampling fixed", e.Sampling, "set temperature (and seed) with --generation-kwargs"},
-		{"output length forced", e.OutputLength, "answers may end at any length; --ignore-eos forces it (performance runs)"},
+		{"output length forced", e.OutputLength, "answers may end at any length; --generation-kwargs ignore_eos=true forces it where the server takes it"},
 		{"P95/P99 recorded", e.TailPercentiles, "no performance metrics, or too few requests for them"},
 		{"results time-stamped", e.TimeStamps, "no clock in the manifest"},
-		{"prefix caching stated", e.PrefixCaching, "unknown; the server does not tell and no cached tokens were reported"},
+		{"prefix caching stated", e.PrefixCaching, "unknown: the server does not tell; say it with --server-meta enable_prefix_caching=…"},
 		{"commit of the tool", e.ToolCommit, "built without version information; build with make"},
 		{"commit of the surrounding repository", e.RepositoryCommit, "not started inside a git repository"},
 	}

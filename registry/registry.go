@@ -231,7 +231,7 @@ func (e *Entry[T]) Set(field, value string) error {
 	}
 	parts := strings.Split(field, ".")
 	doc := map[string]any{}
-	raw, err := yaml.Marshal(e.Value)
+	raw, err := render(e.Value)
 	if err != nil {
 		return fmt.Errorf("set %s of %s: %w", field, e.Name, err)
 	}
@@ -251,7 +251,7 @@ func (e *Entry[T]) Set(field, value string) error {
 		m = next
 	}
 	m[parts[len(parts)-1]] = v
-	raw, err = yaml.Marshal(doc)
+	raw, err = render(doc)
 	if err != nil {
 		return fmt.Errorf("set %s of %s: %w", field, e.Name, err)
 	}
@@ -266,3 +266,7 @@ func (e *Entry[T]) Set(field, value string) error {
 	e.Value = fresh
 	return nil
 }
+
+// render writes YAML in its JSON form: block scalars of strings made of line
+// ends do not survive being read back.
+func render(v any) ([]byte, error) { return yaml.MarshalWithOptions(v, yaml.JSON()) }

@@ -71,6 +71,14 @@ func TestSetChangesACopy(t *testing.T) {
 	if e.Value.Port != 9000 || e.Value.Kwargs["top_p"] != 0.9 || e.Value.Kwargs["temperature"] != 0.01 {
 		t.Errorf("after Set: %+v", e.Value)
 	}
+	for _, stop := range []string{"\\n\\n", "END", "a: b", "- x", "'", "{", "\\u4e2d"} { // each survives the settings after it
+		if err := e.Set("generation_kwargs.stop", `["`+stop+`"]`); err != nil {
+			t.Fatal(err)
+		}
+		if err := e.Set("host_port", "9000"); err != nil {
+			t.Fatalf("after stop %q: %v", stop, err)
+		}
+	}
 	again, _ := r.Get("vllm_api_general")
 	if again.Value.Port != 8080 {
 		t.Errorf("Set changed the registry: %+v", again.Value)

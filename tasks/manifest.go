@@ -21,6 +21,9 @@ func startManifest(out *Outcome, plan *Plan, est []Estimate, opts *Options) (*ou
 	}
 	m.Seeds = map[string]any{"seed": opts.Seed}
 	m.Calibration = opts.Calibration
+	if len(opts.ServerMeta) > 0 {
+		m.Extra = map[string]any{"server_meta": opts.ServerMeta}
+	}
 	m.Sampling, m.Workload = map[string]any{}, map[string]any{}
 	stored := map[string]bool{}
 	for i, t := range plan.Tasks {
@@ -171,6 +174,12 @@ func evidence(out *Outcome, opts *Options) outputs.Evidence {
 		e.RepositoryCommit = *opts.Tool.Repository
 	}
 	e.ServerParameters, e.PrefixCaching = serverEvidence(out)
+	if len(opts.ServerMeta) > 0 && e.ServerParameters == "" {
+		e.ServerParameters = "told by the user, in server_meta of manifest.json"
+	}
+	if v, ok := opts.ServerMeta["enable_prefix_caching"]; ok && e.PrefixCaching == "" {
+		e.PrefixCaching = "enable_prefix_caching=" + v + ", told by the user"
+	}
 	fixed, forced := len(out.Tasks) > 0, len(out.Tasks) > 0
 	for _, to := range out.Tasks {
 		kw := to.Task.Model.Config.GenerationKwargs

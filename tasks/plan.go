@@ -123,7 +123,7 @@ func (p *Plan) Estimate(ctx context.Context) ([]Estimate, error) {
 	for _, t := range p.Tasks {
 		set, err := t.Dataset.load(ctx)
 		if err != nil {
-			return nil, fmt.Errorf("data set %s: %w", t.Dataset.Name, err)
+			return nil, err // names data set, file and row itself
 		}
 		e := Estimate{Task: t, Samples: len(set.Samples), Set: set}
 		repeats := int64(t.repeats())

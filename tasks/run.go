@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -58,6 +59,9 @@ type Options struct {
 	JudgeConcurrency int
 
 	SpecDecode bool // speculative-decoding counters before and after
+
+	// ServerMeta is what the user knows of the server and no endpoint tells.
+	ServerMeta map[string]string
 
 	// Calibration is the measuring error of this machine, stored in the manifest; nil = not measured.
 	Calibration any
@@ -137,6 +141,16 @@ func OpenRun(workDir, reuse string) (*outputs.Run, error) {
 	return run, nil
 }
 
+// DataError tells data that are not there, a matter of the environment, from
+// data that are wrong.
+func DataError(err error) error {
+	var missing *datasets.MissingError
+	if errors.As(err, &missing) || errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrPermission) {
+		return &EnvironmentError{err}
+	}
+	return err
+}
+
 // Run carries out the plan and returns what came of every task. The error is
 // about the run as a whole; a task's own failure is in its outcome, and does
 // not keep the others from running.
@@ -149,7 +163,7 @@ func Run(ctx context.Context, plan *Plan, opts Options) (*Outcome, error) {
 	}
 	estimates, err := plan.Estimate(ctx)
 	if err != nil {
-		return nil, &EnvironmentError{err}
+		return nil, DataError(err)
 	}
 	out := &Outcome{Clock: transport.NewClock()}
 	if opts.Reuse != "" {

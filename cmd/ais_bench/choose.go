@@ -105,7 +105,7 @@ func chosenDatasets(c *cli.Context) ([]tasks.DatasetChoice, error) {
 		cfg, err := datasets.Custom(path, datasets.CustomOptions{Meta: c.String("custom-dataset-meta-path"),
 			DataType: c.String("custom-dataset-data-type"), InferMethod: c.String("custom-dataset-infer-method"), Scorer: c.String("scorer")})
 		if err != nil {
-			return nil, usage(err)
+			return nil, usageUnlessEnvironment(tasks.DataError(err))
 		}
 		entries = append(entries, &registry.Entry[datasets.Config]{Name: cfg.Abbr, Origin: path, Value: cfg})
 	}

@@ -164,6 +164,20 @@ func runOptions(c *cli.Context, mode tasks.Mode) (tasks.Options, error) {
 	if o.Pressure {
 		o.Duration = time.Duration(c.Int("pressure-time")) * time.Second
 	}
+	for _, kv := range c.StringSlice("server-meta") {
+		k, v, ok := strings.Cut(kv, "=")
+		if !ok || k == "" {
+			return o, usagef("--server-meta %s: write KEY=VALUE", kv)
+		}
+		o.ServerMeta = with(o.ServerMeta, k, v)
+	}
+	if path := c.String("server-command"); path != "" {
+		text, err := os.ReadFile(path)
+		if err != nil {
+			return o, usagef("--server-command: %w", err)
+		}
+		o.ServerMeta = with(o.ServerMeta, "command", strings.TrimSpace(string(text)))
+	}
 	for flag, field := range map[string]*time.Duration{"drain": &o.Drain, "ready-timeout": &o.ReadyTimeout, "duration": &o.Duration, "warmup-time": &o.WarmupTime} {
 		s := c.String(flag)
 		if s == "" || flag == "duration" && !c.IsSet(flag) {
@@ -264,7 +278,7 @@ func search(w io.Writer, plan *tasks.Plan) error {
 func dryRun(c *cli.Context, plan *tasks.Plan) error {
 	est, err := plan.Estimate(c.Context)
 	if err != nil {
-		return &tasks.EnvironmentError{Err: err}
+		return usageUnlessEnvironment(tasks.DataError(err))
 	}
 	t := outputs.Table{Title: "Plan (dry run: nothing is sent)", Columns: []outputs.Column{{Name: "Model"}, {Name: "Dataset"}, {Name: "Service"},
 		{Name: "Samples", Kind: outputs.KindInt}, {Name: "Requests", Kind: outputs.KindInt},

@@ -27,7 +27,7 @@ func evaluateFlags() []cli.Flag {
 		&cli.StringFlag{Name: "custom-dataset-data-type", Category: groupWhat, Usage: "mcq or qa; default: by the columns"},
 		&cli.StringFlag{Name: "custom-dataset-infer-method", Category: groupWhat, Usage: "gen", Value: "gen"},
 		&cli.StringFlag{Name: "dataset-path", Category: groupWhat, Usage: "file or directory of the data; looked at before $AIS_BENCH_DATASETS_CACHE and ./datasets_cache"},
-		&cli.IntFlag{Name: "num-prompts", Category: groupWhat, Usage: "ask the first `N` samples of every sub-set; 0 = all"},
+		&cli.IntFlag{Name: "num-prompts", Category: groupWhat, Usage: "ask only the first `N` samples of every sub-set"},
 		&cli.BoolFlag{Name: "merge-ds", Category: groupWhat, Usage: "accepted: the sub-sets of a data set always share one client run"},
 		&cli.StringFlag{Name: "scorer", Category: groupWhat, Usage: "score with this rule instead of the data sets' own (`ID`; `ais_bench score --list` shows all)"},
 		&cli.StringFlag{Name: "sandbox", Category: groupWhat, Value: "native", Usage: "where model-written programs run: native, bwrap, runsc, or none (no isolation at all)"},
@@ -55,6 +55,8 @@ func evaluateFlags() []cli.Flag {
 		&cli.StringFlag{Name: "idle-timeout", Category: groupService, Usage: "bound of the wait between two chunks"},
 		&cli.IntFlag{Name: "retry", Category: groupService, Usage: "attempts after a failed one; performance runs (--mode perf) never retry"},
 		&cli.StringFlag{Name: "ready-timeout", Category: groupService, Value: "0", Usage: "wait this long for a server that is still coming up"},
+		&cli.StringSliceFlag{Name: "server-meta", Category: groupService, Usage: "what you know of the server and no endpoint tells (`KEY=VALUE`); goes into the manifest"},
+		&cli.StringFlag{Name: "server-command", Category: groupService, Usage: "`FILE` with the command the server was started with; goes into the manifest"},
 		&cli.StringSliceFlag{Name: "set", Category: groupService, Usage: "change any field: models.NAME.`FIELD=VALUE` or datasets.NAME.FIELD=VALUE"},
 
 		&cli.IntFlag{Name: "batch-size", Aliases: []string{"max-concurrency"}, Category: groupLoad, Usage: "requests in flight at most"},
