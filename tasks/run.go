@@ -136,7 +136,7 @@ func OpenRun(workDir, reuse string) (*outputs.Run, error) {
 	}
 	run, err := outputs.Open(dir)
 	if err != nil {
-		return nil, &EnvironmentError{fmt.Errorf("--reuse %s: %w", reuse, err)}
+		return nil, &EnvironmentError{fmt.Errorf("open run %s: %w", reuse, err)}
 	}
 	return run, nil
 }
