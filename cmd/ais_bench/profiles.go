@@ -57,7 +57,7 @@ func profiles(c *cli.Context) error {
 			continue
 		}
 		t, err := summarizers.Profiles(run.Records(p.Model, p.Dataset),
-			summarizers.ProfilesOptions{Metrics: metrics.Options{SLOs: slos}, MaxConcurrency: batchSize(man, p)})
+			summarizers.ProfilesOptions{Metrics: metrics.Options{SLOs: slos}, MaxConcurrency: summarizers.ConfiguredConcurrency(man, p)})
 		if err != nil {
 			return &tasks.EnvironmentError{Err: fmt.Errorf("profiles of %s on %s: %w", p.Model, p.Dataset, err)}
 		}
@@ -82,6 +82,25 @@ func profiles(c *cli.Context) error {
 			return fmt.Errorf("print the tables: %w", err)
 		}
 	}
+	return writeLimits(c.App.Writer, format)
+}
+
+// writeLimits says what the profiles cannot know. A program that reads csv gets
+// figures only.
+func writeLimits(w io.Writer, format string) error {
+	limits := summarizers.ProfileLimits()
+	var err error
+	switch format {
+	case "txt":
+		if _, err = io.WriteString(w, "\n"); err == nil {
+			err = limits.WriteText(w, outputs.TextOptions{})
+		}
+	case "md":
+		err = limits.WriteMarkdown(w)
+	}
+	if err != nil {
+		return fmt.Errorf("print the tables: %w", err)
+	}
 	return nil
 }
 
@@ -99,15 +118,4 @@ func reasonsBelow(t outputs.Table) outputs.Table {
 	}
 	t.Notes = append(t.Notes, notes...)
 	return t
-}
-
-// batchSize is the configured concurrency of a pair; 0 when the manifest does
-// not say.
-func batchSize(m *outputs.Manifest, p outputs.Pair) int {
-	if m == nil {
-		return 0
-	}
-	w, _ := m.Workload[(&tasks.Task{ModelAbbr: p.Model, DatasetAbbr: p.Dataset}).String()].(map[string]any)
-	n, _ := w["batch_size"].(float64)
-	return int(n)
 }
