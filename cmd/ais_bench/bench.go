@@ -195,7 +195,8 @@ func launch(ctx context.Context, c *cli.Context, o *bench.Options) (*engine.Engi
 	}
 	e, err := engine.Start(ctx, engine.Config{Command: command, Server: server, Ready: time.Duration(wait), Log: engineLog(*o), Note: o.Observer.Note})
 	if err != nil {
-		return nil, &tasks.EnvironmentError{Err: fmt.Errorf("--launch: %w", err)}
+		// Not wrapped: the engine's exit status is not this program's.
+		return nil, &tasks.EnvironmentError{Err: errors.New("--launch: " + err.Error())}
 	}
 	return e, nil
 }
