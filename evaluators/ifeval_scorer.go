@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"strings"
 
 	"ais_bench/evaluators/ifeval"
@@ -13,7 +14,7 @@ import (
 var ifevalScorers = []entry{
 	{"ifeval", "1", "the share of prompts all of whose instructions are followed, strictly (columns instruction_id_list, kwargs); parts prompt_strict, prompt_loose, inst_strict, inst_loose; the set's metrics count instructions, as published", nil,
 		func(m meta, _ *options) (Scorer, error) { return instructionScorer{m, false}, nil }},
-	{"ifbench", "1", "as ifeval, with the score and the instruction metrics loose, as IFBench reports; instructions outside IFEval's twenty-five are an error that names them", nil,
+	{"ifbench", "1", "as ifeval, over IFBench's 58 instructions too; the score is the loose one, as IFBench reports (words:start_verb and words:odd_even_syllables by rules instead of a tagger and a dictionary)", nil,
 		func(m meta, _ *options) (Scorer, error) { return instructionScorer{m, true}, nil }},
 }
 
@@ -30,6 +31,16 @@ func (s instructionScorer) Score(_ context.Context, a Answer, it Item) (Verdict,
 	kwargs, err := instructionArguments(it.Fields["kwargs"], len(ids))
 	if err != nil {
 		return Verdict{}, fmt.Errorf("scorer %s: item %s: %w", s.id, it.ID, err)
+	}
+	for i, id := range ids {
+		if id == "count:person_names" { // the names to choose from stand in the prompt
+			prompt, _ := it.Fields["prompt"].(string)
+			kwargs[i] = maps.Clone(kwargs[i])
+			if kwargs[i] == nil {
+				kwargs[i] = map[string]any{}
+			}
+			kwargs[i][ifeval.NamesKey] = prompt
+		}
 	}
 	text, v, done := gradable(a, nil)
 	if done {

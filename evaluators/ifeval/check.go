@@ -353,7 +353,7 @@ func (a *arguments) matches(pattern string, options regexp2.RegexOptions, s stri
 	return n
 }
 
-// IDs lists the instructions in order of their ids.
+// IDs lists IFEval's instructions in order of their ids.
 func IDs() []string { return slices.Sorted(maps.Keys(rules)) }
 
 // Check reports whether response follows one instruction, strictly: id is the
@@ -373,6 +373,9 @@ func CheckLoose(id string, kwargs map[string]any, response string) (bool, error)
 
 func check(id string, kwargs map[string]any, response string, texts []string) (bool, error) {
 	follow, ok := rules[id]
+	if !ok {
+		follow, ok = furtherRules[id]
+	}
 	if !ok {
 		return false, fmt.Errorf("ifeval: unknown instruction %q%s", id, nearest(id))
 	}
@@ -407,12 +410,12 @@ func nearest(id string) string {
 	if !ok {
 		name = id
 	}
-	for _, known := range IDs() {
+	for _, known := range append(IDs(), FurtherIDs()...) {
 		if _, k, _ := strings.Cut(known, ":"); name != "" && (strings.Contains(k, name) || strings.Contains(name, k)) {
 			return fmt.Sprintf("; the nearest is %q", known)
 		}
 	}
-	return "; the 25 of IFEval are known"
+	return "; the 25 of IFEval and the 58 of IFBench are known"
 }
 
 // Evaluate judges a reply against all instructions of its prompt.
