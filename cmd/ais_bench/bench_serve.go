@@ -47,7 +47,7 @@ func benchServeCommand() *cli.Command {
 		number("temperature", ""), number("top-p", ""), &cli.IntFlag{Name: "top-k", Category: groupSampling, DefaultText: "not sent"}, number("min-p", ""),
 		number("frequency-penalty", ""), number("presence-penalty", ""), number("repetition-penalty", ""),
 		&cli.IntFlag{Name: "logprobs", Category: groupSampling, DefaultText: "not sent", Usage: "log-probabilities a token"},
-		&cli.BoolFlag{Name: "use-beam-search", Category: groupSampling},
+		&cli.BoolFlag{Name: "use-beam-search", Category: groupSampling, Usage: "ask for beam search"},
 		&cli.StringFlag{Name: "extra-body", Aliases: []string{"extra-request-body"}, Category: groupSampling, Usage: "`JSON` object merged into every body; wins over the flags above"},
 		&cli.StringFlag{Name: "chat-template-kwargs", Category: groupSampling, Usage: "`JSON` object for the server's chat template"},
 
