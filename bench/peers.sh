@@ -122,8 +122,9 @@ run_tool() {
       --extra-args '{"ignore_eos": true}' --stream --no-test-connection --outputs-dir "$result"
     ;;
   guidellm)
-    $py "$dir/guidellm/bin/guidellm" benchmark run --target "$url" --model sim --processor "$tok" --request-type chat_completions \
-      --data "$out/guidellm.jsonl" --profile concurrent --rate "$streams" --max-requests "$count" --output-path "$result"
+    $py "$dir/guidellm/bin/guidellm" run --backend "kind=openai_http,target=$url,model=sim,request_format=/v1/chat/completions" \
+      --profile "kind=concurrent,streams=$streams" --constraint "kind=max_requests,count=$count" --data "kind=json_file,path=$out/guidellm.jsonl" \
+      --tokenizer "kind=hf_auto,model=$tok" --output "kind=json,path=$result" --disable-console-interactive
     ;;
   aiperf)
     $py "$dir/aiperf/bin/aiperf" profile --model sim --url "$url" --endpoint-type chat --streaming --tokenizer "$tok" \
