@@ -111,6 +111,11 @@ func evaluate(ctx context.Context, run *outputs.Run, t *Task, set *datasets.Set,
 		s := &set.Samples[i]
 		for r := range repeats {
 			k := outputs.PredictionKey{SampleID: sampleKey(s), Repeat: int32(r), SessionID: s.SessionID}
+			if !opts.Mode.infers() { // asking has looked already
+				if err := checkPrompt(t, set, s, byKey[k]); err != nil {
+					return nil, fmt.Errorf("evaluate %s: %w", t, err)
+				}
+			}
 			jobs = append(jobs, job{sample: s, key: k, p: byKey[k]})
 		}
 	}
@@ -305,6 +310,9 @@ func promptVersion(set *datasets.Set, t *Task) string {
 	for i := range set.Samples {
 		s := &set.Samples[i]
 		all = sha256Hex(all + sampleKey(s) + "\x00" + s.Prompt.String())
+		for _, c := range s.Choices {
+			all = sha256Hex(all + c.String())
+		}
 	}
 	return all[:min(6, len(all))]
 }

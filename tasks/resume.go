@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 
+	"ais_bench/datasets"
 	"ais_bench/outputs"
 )
 
@@ -42,6 +43,9 @@ func fingerprintOf(t *Task, est Estimate) fingerprint {
 		s := &est.Set.Samples[i]
 		req := newRequest(t.Model.Config, est.Set.Config, s, s.Prompt)
 		prompts = sha256Hex(prompts + sampleKey(s) + "\x00" + promptText(req))
+		for _, c := range s.Choices {
+			prompts = sha256Hex(prompts + promptText(newRequest(t.Model.Config, est.Set.Config, s, c)))
+		}
 		params = sha256Hex(params + fmt.Sprint(req.MaxTokens, req.Params))
 	}
 	kwargs := map[string]any{}
@@ -82,4 +86,23 @@ func checkDrift(run *outputs.Run, t *Task, now fingerprint, resuming bool) error
 		return fmt.Errorf("resume %s: sampling parameters or output caps have changed since the stored answers were made; start a new run without --reuse", t)
 	}
 	return nil
+}
+
+// checkPrompt refuses to score an answer against a sample whose prompt it was not
+// given to: the data or the template changed since. Answers that carry no hash,
+// as those of other tools, are taken as they are.
+func checkPrompt(t *Task, set *datasets.Set, s *datasets.Sample, p *outputs.Prediction) error {
+	if p == nil || p.PromptSHA256 == "" {
+		return nil
+	}
+	prompts := s.Choices
+	if len(prompts) == 0 {
+		prompts = []datasets.Prompt{s.Prompt}
+	}
+	for _, prompt := range prompts {
+		if sha256Hex(promptText(newRequest(t.Model.Config, set.Config, s, prompt))) == p.PromptSHA256 {
+			return nil
+		}
+	}
+	return fmt.Errorf("sample %s: the stored answer was given to another prompt (data or template have changed since); start a new run without --reuse", sampleKey(s))
 }
