@@ -115,13 +115,13 @@ func fail(stderr io.Writer, err error) int {
 	var env *tasks.EnvironmentError
 	var use usageError
 	var coder cli.ExitCoder
-	switch {
-	case errors.As(err, &coder):
-		code = coder.ExitCode()
+	switch { // the last case also fits the exit status of a child, wrapped in one of the others
 	case errors.As(err, &use):
 		code = exitUsage
 	case errors.As(err, &env):
 		code = exitEnvironment
+	case errors.As(err, &coder):
+		code = coder.ExitCode()
 	}
 	if msg := err.Error(); msg != "" {
 		fmt.Fprintln(stderr, "error: "+strings.Join(strings.Fields(msg), " "))
