@@ -12,6 +12,7 @@ import (
 	"ais_bench/datasets"
 	"ais_bench/evaluators"
 	"ais_bench/models/transport"
+	"ais_bench/registry"
 )
 
 // ScoreOptions say how answers made elsewhere are scored.
@@ -22,6 +23,7 @@ type ScoreOptions struct {
 	PredictionField string // "" = prediction
 	GoldField       string // "" = the data set's own gold
 	SubsetField     string // "" = the data set's own sub-sets, or none
+	Subset          string // all rows belong to this sub-set; "" = SubsetField or the data set says
 	Scorer          string // "" = the data set's
 	Sandbox         string // kind of sandbox for scorers that run programs; "" = native
 	Judges          []ModelChoice
@@ -48,6 +50,9 @@ func Score(ctx context.Context, o ScoreOptions) (*evaluators.Result, []ScoredAns
 	}
 	if o.Observer == nil {
 		o.Observer = Quiet{}
+	}
+	if err := o.checkSubset(); err != nil {
+		return nil, nil, err
 	}
 	answers, set, err := o.read(ctx)
 	if err != nil {
@@ -122,6 +127,7 @@ func (o ScoreOptions) read(ctx context.Context) ([]ScoredAnswer, *datasets.Set, 
 			}
 			a.Item.Gold, a.Item.Golds = golds(g)
 		}
+		a.Item.Subset = o.Subset
 		if o.SubsetField != "" {
 			s, ok := field(row, o.SubsetField)
 			if !ok {
@@ -160,9 +166,34 @@ func (o ScoreOptions) read(ctx context.Context) ([]ScoredAnswer, *datasets.Set, 
 	return answers, set, nil
 }
 
+// checkSubset refuses a sub-set that the data set does not have.
+func (o ScoreOptions) checkSubset() error {
+	if o.Subset == "" {
+		return nil
+	}
+	if o.SubsetField != "" {
+		return errors.New("--subset and --subset-field exclude each other: either all rows belong to one sub-set, or a field says which")
+	}
+	src, err := o.Dataset.Config.SourceOf()
+	if err != nil {
+		return err
+	}
+	known := src.SubsetNames()
+	if slices.Contains(known, o.Subset) || len(known) == 0 && src.SubsetColumn != "" {
+		return nil
+	}
+	if len(known) == 0 {
+		return fmt.Errorf("--subset %s: data set %s has no sub-sets", o.Subset, o.Dataset.Name)
+	}
+	return fmt.Errorf("--subset %s: data set %s has no such sub-set%s", o.Subset, o.Dataset.Name, registry.DidYouMean(o.Subset, known))
+}
+
 // references loads the data set's own rows: from the predictions file where it
 // carries them, else from the data.
 func (o ScoreOptions) references(ctx context.Context, n int) (*datasets.Set, error) {
+	if o.Subset != "" {
+		o.Dataset.Load.Subsets = []string{o.Subset}
+	}
 	fromFile := o.Dataset.Load
 	fromFile.Path = o.Predictions
 	set, fileErr := o.Dataset.Config.Load(ctx, fromFile)

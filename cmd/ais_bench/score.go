@@ -25,6 +25,7 @@ func scoreCommand() *cli.Command {
 			&cli.StringFlag{Name: "prediction-field", Value: "prediction", Usage: "field of the answer"},
 			&cli.StringFlag{Name: "gold-field", Usage: "field of the reference; default: the data set's own"},
 			&cli.StringFlag{Name: "subset-field", Usage: "field of the sub-set, for scores by sub-set"},
+			&cli.StringFlag{Name: "subset", Usage: "sub-set that all rows belong to (`NAME`); its own rule is used"},
 			&cli.StringFlag{Name: "scorer", Usage: "another rule (`ID`), e.g. a bug-compatible one"},
 			&cli.StringFlag{Name: "sandbox", Value: "native", Usage: "where model-written programs run: native, bwrap, runsc, or none (no isolation at all)"},
 			&cli.StringFlag{Name: "dataset-path", Usage: "file or directory of the data"},
@@ -98,7 +99,7 @@ func scoreAction(c *cli.Context) error {
 	o := tasks.ScoreOptions{
 		Dataset:     tasks.DatasetChoice{Name: entries[0].Name, Origin: entries[0].Origin, Config: entries[0].Value, Load: datasets.LoadOptions{Path: c.String("dataset-path")}},
 		Predictions: c.String("predictions"), PredictionField: c.String("prediction-field"), GoldField: c.String("gold-field"),
-		SubsetField: c.String("subset-field"), Scorer: c.String("scorer"), Sandbox: c.String("sandbox"),
+		SubsetField: c.String("subset-field"), Subset: c.String("subset"), Scorer: c.String("scorer"), Sandbox: c.String("sandbox"),
 	}
 	if o.Judges, err = judges(c); err != nil {
 		return err
