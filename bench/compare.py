@@ -97,8 +97,7 @@ def read_evalscope(path):
 
 
 def read_guidellm(path):
-    with open(path) as f:
-        b = json.load(f)["benchmarks"][0]["metrics"]
+    b = one(path + "/guidellm.json")["benchmarks"][0]["metrics"]
 
     def of(name):
         d = b[name]["successful"]

@@ -122,9 +122,10 @@ run_tool() {
       --extra-args '{"ignore_eos": true}' --stream --no-test-connection --outputs-dir "$result"
     ;;
   guidellm)
+    mkdir -p "$result"
     $py "$dir/guidellm/bin/guidellm" run --backend "kind=openai_http,target=$url,model=sim,request_format=/v1/chat/completions" \
       --profile "kind=concurrent,streams=$streams" --constraint "kind=max_requests,count=$count" --data "kind=json_file,path=$out/guidellm.jsonl" \
-      --tokenizer "kind=hf_auto,model=$tok" --output "kind=json,path=$result" --disable-console-interactive
+      --tokenizer "kind=hf_auto,model=$tok" --output "kind=json,path=$result/guidellm.json" --disable-console-interactive
     ;;
   aiperf)
     $py "$dir/aiperf/bin/aiperf" profile --model sim --url "$url" --endpoint-type chat --streaming --tokenizer "$tok" \
