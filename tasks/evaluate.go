@@ -268,6 +268,9 @@ func groups(cfg datasets.Config, subs []evaluators.SubsetResult) []evaluators.Gr
 	for _, g := range cfg.Groups {
 		names := g.Subsets
 		if len(names) == 0 {
+			names = everySubset(cfg)
+		}
+		if len(names) == 0 { // known from the rows alone
 			for _, s := range subs {
 				names = append(names, s.Subset)
 			}
@@ -301,6 +304,19 @@ func groups(cfg datasets.Config, subs []evaluators.SubsetResult) []evaluators.Gr
 		out = append(out, evaluators.GroupResult{Name: g.Name, Metric: metric, Value: v, N: n})
 	}
 	return out
+}
+
+// everySubset are the sub-sets that a data set consists of, as far as its
+// configuration and source name them.
+func everySubset(cfg datasets.Config) []string {
+	if len(cfg.Subsets) > 0 {
+		return cfg.Subsets
+	}
+	src, err := cfg.SourceOf()
+	if err != nil {
+		return nil
+	}
+	return src.SubsetNames()
 }
 
 // promptVersion is the first six hex digits of the hash of all prompts: two

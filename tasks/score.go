@@ -51,6 +51,7 @@ func Score(ctx context.Context, o ScoreOptions) (*evaluators.Result, []ScoredAns
 	if o.Observer == nil {
 		o.Observer = Quiet{}
 	}
+	o.Subset = subsetNames(o.Dataset.Config)(o.Subset)
 	if err := o.checkSubset(); err != nil {
 		return nil, nil, err
 	}
@@ -109,6 +110,7 @@ func (o ScoreOptions) read(ctx context.Context) ([]ScoredAnswer, *datasets.Set, 
 	var rows []map[string]any
 	subsets := map[string]bool{}
 	var order []string
+	named := subsetNames(o.Dataset.Config)
 	err := datasets.ReadFile(ctx, o.Predictions, func(row map[string]any, where string) error {
 		a := ScoredAnswer{Where: where, Item: evaluators.Item{ID: strconv.Itoa(len(answers)), Fields: row}}
 		v, ok := field(row, o.PredictionField)
@@ -133,7 +135,7 @@ func (o ScoreOptions) read(ctx context.Context) ([]ScoredAnswer, *datasets.Set, 
 			if !ok {
 				return fmt.Errorf("%s: no sub-set field %q", where, o.SubsetField)
 			}
-			a.Item.Subset = text(s)
+			a.Item.Subset = named(text(s))
 		}
 		if !subsets[a.Item.Subset] {
 			subsets[a.Item.Subset] = true
@@ -186,6 +188,25 @@ func (o ScoreOptions) checkSubset() error {
 		return fmt.Errorf("--subset %s: data set %s has no sub-sets", o.Subset, o.Dataset.Name)
 	}
 	return fmt.Errorf("--subset %s: data set %s has no such sub-set%s", o.Subset, o.Dataset.Name, registry.DidYouMean(o.Subset, known))
+}
+
+// subsetNames gives the name of a sub-set from its name or from how the data
+// spell it ("computer science" for computer_science).
+func subsetNames(cfg datasets.Config) func(string) string {
+	names := map[string]string{}
+	if src, err := cfg.SourceOf(); err == nil {
+		for _, s := range src.Subsets {
+			if s.Path != "" {
+				names[s.Path] = s.Name
+			}
+		}
+	}
+	return func(s string) string {
+		if name, ok := names[s]; ok {
+			return name
+		}
+		return s
+	}
 }
 
 // references loads the data set's own rows: from the predictions file where it

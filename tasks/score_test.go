@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"ais_bench/datasets"
@@ -81,5 +82,43 @@ func TestScoreMatchesRowsToTheData(t *testing.T) {
 	}
 	if _, _, err := Score(t.Context(), ScoreOptions{Dataset: DatasetChoice{Name: set.Name, Config: set.Config, Load: datasets.LoadOptions{Path: set.Load.Path, NumPrompts: 7}}, Predictions: path}); err == nil {
 		t.Error("20 rows were matched to 7")
+	}
+}
+
+// TestGroupsWantEveryMember: a mean over fewer sub-sets than the group has would be
+// another metric under the same name.
+func TestGroupsWantEveryMember(t *testing.T) {
+	set := builtinSet(t, "mmlu_pro_gen_5_shot_str")
+	src, err := set.Config.SourceOf()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var rows []string
+	for _, s := range src.Subsets {
+		rows = append(rows, strings.ReplaceAll(s.Name, "_", " ")) // as the data spell them
+	}
+	score := func(categories []string) []string {
+		path := filepath.Join(t.TempDir(), "said.jsonl")
+		content := lines(len(categories), func(i int) map[string]any {
+			return map[string]any{"category": categories[i], "answer": "B", "options": []string{"one", "two"}, "prediction": "The answer is (" + letters[i%2:i%2+1] + ")."}
+		})
+		if err := os.WriteFile(path, []byte(content), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		res, _, err := Score(t.Context(), ScoreOptions{Dataset: set, Predictions: path, GoldField: "answer", SubsetField: "category"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var names []string
+		for _, g := range res.Groups {
+			names = append(names, g.Name)
+		}
+		return names
+	}
+	if got := score(rows); len(got) != len(set.Config.Groups) || len(got) == 0 {
+		t.Errorf("all %d categories answered: groups %v, want %d", len(rows), got, len(set.Config.Groups))
+	}
+	if got := score(rows[:5]); len(got) != 0 {
+		t.Errorf("five categories of %d answered: groups %v, want none", len(rows), got)
 	}
 }
