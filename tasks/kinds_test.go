@@ -353,6 +353,7 @@ func TestEveryKindScoresWhatTheSimulatorAnswered(t *testing.T) {
 					}
 				}
 			}
+			t.Logf("%s by %s: %d of %d right, the simulator counts %d", set.Name, task.Accuracy.Scorer, got.Right, got.N, stats.QuestionsRight)
 			if got.Right == 0 || got.Right == n {
 				t.Errorf("%d of %d right tell nothing apart", got.Right, n)
 			}
