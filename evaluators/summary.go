@@ -20,12 +20,15 @@ type Scored struct {
 // Summary counts the verdicts of one data set. Shares are in [0,1]; what is
 // undefined (no answers) is null.
 type Summary struct {
-	N          int `json:"n"` // answers asked for, failed ones included
+	N          int `json:"n"` // questions asked, failed ones included
 	Right      int `json:"right"`
 	Wrong      int `json:"wrong"`
 	Unparsable int `json:"unparsable"`
 	Empty      int `json:"empty"`
 	Failed     int `json:"failed"`
+	// NotAsked are questions that were due and never asked, as after an
+	// interruption; they are in no other number. Above 0 the summary is incomplete.
+	NotAsked int `json:"not_asked,omitempty"`
 
 	// Items is the number of distinct items; below N when items were repeated.
 	Items int `json:"items"`

@@ -37,7 +37,12 @@ type Manifest struct {
 	EndedAt         *string  `json:"ended_at"`
 
 	Tool    ToolInfo `json:"tool"`
-	Command Command  `json:"command"`
+	Command Command  `json:"command"` // that started the run; later ones are in Sessions
+
+	// Sessions are the commands that worked on the run, the first one included.
+	// Everything above and below describes the first; what a later session did
+	// otherwise stands in its entry, so that going on never removes evidence.
+	Sessions []Session `json:"sessions"`
 
 	Configs  []ConfigFile   `json:"configs"`
 	Data     []DataFile     `json:"data"`
@@ -77,6 +82,32 @@ type Command struct {
 	Env        map[string]string `json:"env,omitempty"` // only variables that the program reads
 }
 
+// Session is one command that worked on the run. Its times are on the run's
+// clock: those of all sessions, and of all their records, count from the same
+// zero.
+type Session struct {
+	Mode      string   `json:"mode"`
+	State     RunState `json:"state"`
+	StartedAt string   `json:"started_at"` // RFC 3339 with zone
+	StartNS   int64    `json:"start_ns"`   // ns since zero_wall_time
+	EndNS     *int64   `json:"end_ns"`     // null while it runs, and if it was killed
+	Command   Command  `json:"command"`
+	Requests  int64    `json:"questions_asked"` // in this session
+	Errors    []string `json:"errors,omitempty"`
+
+	// What it was asked with; absent where nothing was asked.
+	Tool         *ToolInfo       `json:"tool,omitempty"`
+	Host         *HostInfo       `json:"host,omitempty"` // where it is not the run's
+	Seeds        map[string]any  `json:"seeds,omitempty"`
+	Sampling     map[string]any  `json:"sampling,omitempty"`
+	Workload     map[string]any  `json:"workload,omitempty"`
+	ServerBefore *ServerSnapshot `json:"server_before,omitempty"`
+	ServerAfter  *ServerSnapshot `json:"server_after,omitempty"`
+	Clock        *ClockInfo      `json:"clock,omitempty"`
+	ClientHealth any             `json:"client_health,omitempty"`
+	Note         string          `json:"note,omitempty"`
+}
+
 // ConfigFile is one resolved configuration, stored under configs/.
 type ConfigFile struct {
 	Kind   string `json:"kind"` // model, dataset, summarizer, contract
@@ -84,6 +115,9 @@ type ConfigFile struct {
 	Source string `json:"source"` // embedded, or the file it came from
 	Path   string `json:"path"`   // relative to the run folder
 	SHA256 string `json:"sha256"` // of the stored file
+	// Session is the session it is of, counted from 1, where a later one used
+	// another configuration under the same name; 0 = the first.
+	Session int `json:"session,omitempty"`
 }
 
 // DataFile is one input file.
@@ -119,13 +153,25 @@ type ClockInfo struct {
 	Note        string  `json:"note,omitempty"`
 }
 
+// The states of a pair.
+const (
+	PairPlanned     = "planned"     // nothing was asked yet, or the run was killed
+	PairDone        = "done"        // every question has an answer
+	PairInterrupted = "interrupted" // some questions were not asked
+	PairFailed      = "failed"      // it ended early, or questions have no answer; Error says which
+)
+
 // PairState is how far one pair is.
 type PairState struct {
 	Model    string `json:"model"`
 	Dataset  string `json:"dataset"`
 	State    string `json:"state"`
-	Requests int64  `json:"requests"`
-	Failed   int64  `json:"failed"`
+	Requests int64  `json:"requests"` // questions that are due
+	Failed   int64  `json:"failed"`   // of these asked without getting an answer
+	NotAsked int64  `json:"not_asked,omitempty"`
+	// Sessions that asked it. Above 1 its duration and throughput span pauses.
+	Sessions int    `json:"sessions,omitempty"`
+	Scoring  string `json:"scoring_error,omitempty"`
 	Records  string `json:"records,omitempty"` // path relative to the run folder
 	SHA256   string `json:"sha256,omitempty"`  // of that file
 	Error    string `json:"error,omitempty"`
@@ -142,7 +188,7 @@ func NewManifest(r *Run, tool ToolInfo, args []string) *Manifest {
 		ManifestVersion: ManifestVersion, State: StateRunning, RunName: baseName(r.dir),
 		StartedAt: time.Now().Format(time.RFC3339Nano), Tool: tool,
 		Command: Command{Args: args, WorkingDir: dir}, Host: host,
-		Configs: []ConfigFile{}, Data: []DataFile{}, Checklist: []CheckItem{}, Warnings: []string{}, Pairs: []PairState{},
+		Configs: []ConfigFile{}, Data: []DataFile{}, Checklist: []CheckItem{}, Warnings: []string{}, Pairs: []PairState{}, Sessions: []Session{},
 	}
 }
 

@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"bytes"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"iter"
@@ -274,14 +273,12 @@ func (r *Run) WritePredictions(model, dataset string, predictions iter.Seq2[*Pre
 // LatestPredictions reads a predictions file into a map, a later line
 // replacing an earlier one of the same key unless it failed and the earlier
 // did not. order lists the keys as first seen. For resume: what is not in the
-// map, or not Success, is asked again.
+// map, or not Success, is asked again. The error of a file that is not there
+// is fs.ErrNotExist: no answers are not the same as an empty list of them.
 func LatestPredictions(path string) (byKey map[PredictionKey]*Prediction, order []PredictionKey, err error) {
 	byKey = map[PredictionKey]*Prediction{}
 	for p, err := range ReadPredictions(path) {
 		if err != nil {
-			if errors.Is(err, os.ErrNotExist) {
-				return byKey, nil, nil
-			}
 			return nil, nil, err
 		}
 		k := p.Key()

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
 	"iter"
 	"math"
 	"os"
@@ -110,8 +111,8 @@ func TestPredictionsResume(t *testing.T) {
 	if c := byKey[PredictionKey{SampleID: "c"}]; !c.Success || c.Prediction != "old" {
 		t.Error("a later failure must not hide an answer")
 	}
-	if m, _, err := LatestPredictions(filepath.Join(t.TempDir(), "absent.jsonl")); err != nil || len(m) != 0 {
-		t.Errorf("absent file: %v, %v", m, err)
+	if m, _, err := LatestPredictions(filepath.Join(t.TempDir(), "absent.jsonl")); !errors.Is(err, fs.ErrNotExist) || len(m) != 0 {
+		t.Errorf("a file that is not there: %v, %v", m, err)
 	}
 }
 

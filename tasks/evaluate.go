@@ -82,8 +82,12 @@ type scoringMeans struct {
 }
 
 // evaluate scores the stored answers of a task and writes verdicts into the
-// predictions file. A sample without a stored answer counts as failed.
-func evaluate(ctx context.Context, run *outputs.Run, t *Task, set *datasets.Set, opts *Options, judges []evaluators.Judge) (*evaluators.Result, error) {
+// predictions file. A question that was asked in vain counts as failed; one that
+// was never asked, or whose answer the user cut off, counts for nothing: it is
+// told apart (Summary.NotAsked) and the result is marked incomplete. There is no
+// result when nothing was asked.
+func evaluate(ctx context.Context, out *Outcome, to *TaskOutcome, opts *Options, judges []evaluators.Judge) (*evaluators.Result, error) {
+	run, t, set := out.Run, to.Task, to.Estimate.Set
 	path := run.PredictionsPath(t.ModelAbbr, t.DatasetAbbr)
 	byKey, order, err := outputs.LatestPredictions(path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -100,27 +104,56 @@ func evaluate(ctx context.Context, run *outputs.Run, t *Task, set *datasets.Set,
 		return nil, nil // a data set that is only timed
 	}
 
+	samePrompts, known := true, true
+	if !opts.Mode.infers() { // asking has looked already
+		var notes []string
+		if samePrompts, known, notes, err = askedBefore(run, t, to.Estimate); err != nil {
+			return nil, fmt.Errorf("evaluate %s: %w", t, err)
+		}
+		for _, n := range notes {
+			warn(&out.Warnings, n)
+		}
+	}
 	type job struct {
 		sample *datasets.Sample
 		key    outputs.PredictionKey
-		p      *outputs.Prediction // nil = never answered
+		p      *outputs.Prediction
 	}
 	repeats := t.repeats()
 	var jobs []job
+	due, notAsked := 0, map[string]int{}
 	for i := range set.Samples {
 		s := &set.Samples[i]
 		for r := range repeats {
 			k := outputs.PredictionKey{SampleID: sampleKey(s), Repeat: int32(r), SessionID: s.SessionID}
-			if !opts.Mode.infers() { // asking has looked already
-				if err := checkPrompt(t, set, s, byKey[k]); err != nil {
+			if rules[s.Subset] == nil {
+				continue // a sub-set that is only timed
+			}
+			due++
+			p := byKey[k]
+			if p == nil || p.Status == outputs.StatusCancelled {
+				notAsked[s.Subset]++
+				continue
+			}
+			if !samePrompts {
+				if p.PromptSHA256 == "" && known {
+					return nil, fmt.Errorf("evaluate %s: sample %s: the prompts have changed since the answers were given, and this one does not say to which it was given; score with the configuration and data of the run", t, sampleKey(s))
+				}
+				if err := checkPrompt(t, set, s, p); err != nil {
 					return nil, fmt.Errorf("evaluate %s: %w", t, err)
 				}
 			}
-			jobs = append(jobs, job{sample: s, key: k, p: byKey[k]})
+			jobs = append(jobs, job{sample: s, key: k, p: p})
 		}
 	}
+	if len(jobs) == 0 && due > 0 {
+		if opts.Mode.infers() {
+			warn(&out.Warnings, fmt.Sprintf("%s%sno score: none of its %d questions was answered", t, warnIncomplete, due))
+			return nil, nil
+		}
+		return nil, fmt.Errorf("evaluate %s: none of its %d questions has an answer in %s; ask first, or give the data set of the run", t, due, path)
+	}
 	verdicts := make([]evaluators.Verdict, len(jobs))
-	done := make([]bool, len(jobs))
 	workers := 0
 	if len(judges) > 0 {
 		workers = opts.JudgeConcurrency
@@ -128,15 +161,11 @@ func evaluate(ctx context.Context, run *outputs.Run, t *Task, set *datasets.Set,
 	var finished atomic.Int64
 	err = parallel(ctx, len(jobs), workers, func(ctx context.Context, i int) error {
 		j := jobs[i]
-		rule := rules[j.sample.Subset]
-		if rule == nil {
-			return nil // a sub-set that is only timed
-		}
-		v, err := rule.Score(ctx, answerOf(j.p), itemOf(j.sample))
+		v, err := rules[j.sample.Subset].Score(ctx, answerOf(j.p), itemOf(j.sample))
 		if err != nil {
 			return fmt.Errorf("sample %s: %w", sampleKey(j.sample), err)
 		}
-		verdicts[i], done[i] = v, true
+		verdicts[i] = v
 		opts.Observer.Scored(t, int(finished.Add(1)), len(jobs))
 		return nil
 	})
@@ -147,9 +176,6 @@ func evaluate(ctx context.Context, run *outputs.Run, t *Task, set *datasets.Set,
 	var scored []evaluators.Scored
 	byVerdict := map[outputs.PredictionKey]*evaluators.Verdict{}
 	for i, j := range jobs {
-		if !done[i] {
-			continue
-		}
 		scored = append(scored, evaluators.Scored{ItemID: sampleKey(j.sample), Subset: j.sample.Subset, Repeat: int(j.key.Repeat), Verdict: verdicts[i],
 			References: itemOf(j.sample).References()})
 		byVerdict[j.key] = &verdicts[i]
@@ -157,7 +183,10 @@ func evaluate(ctx context.Context, run *outputs.Run, t *Task, set *datasets.Set,
 	if err := run.WritePredictions(t.ModelAbbr, t.DatasetAbbr, verdictLines(byKey, order, byVerdict)); err != nil {
 		return nil, err
 	}
-	acc := summarize(t, set, rules, scored)
+	acc := summarize(t, set, rules, scored, notAsked)
+	if n := acc.Overall.NotAsked; n > 0 {
+		warn(&out.Warnings, fmt.Sprintf("%s%s%d of %d questions were not asked; its scores are of the other %d", t, warnIncomplete, n, due, due-n))
+	}
 	acc.Version = promptVersion(set, t)
 	if err := run.WriteAnswers(t.ModelAbbr, t.DatasetAbbr, acc.Scorer, acc.ScorerVersion, verdictLines(byKey, order, byVerdict)); err != nil {
 		return nil, err
@@ -223,8 +252,9 @@ func verdictLines(byKey map[outputs.PredictionKey]*outputs.Prediction, order []o
 	}
 }
 
-// summarize counts verdicts by sub-set and group.
-func summarize(t *Task, set *datasets.Set, rules map[string]evaluators.Scorer, scored []evaluators.Scored) *evaluators.Result {
+// summarize counts verdicts by sub-set and group. notAsked are the questions of
+// each sub-set that are in no verdict.
+func summarize(t *Task, set *datasets.Set, rules map[string]evaluators.Scorer, scored []evaluators.Scored, notAsked map[string]int) *evaluators.Result {
 	var rule evaluators.Scorer
 	for _, name := range set.Subsets {
 		if r := rules[name]; r != nil {
@@ -238,6 +268,9 @@ func summarize(t *Task, set *datasets.Set, rules map[string]evaluators.Scorer, s
 		acc.References = append(acc.References, evaluators.ReferenceScore{Model: r.Model, Metric: r.Metric, Score: r.Score, Source: r.Source})
 	}
 	acc.Overall = evaluators.SummarizeWith(rule, scored)
+	for _, n := range notAsked {
+		acc.Overall.NotAsked += n
+	}
 	if acc.Overall.Graded {
 		acc.Metric = "score"
 	}
@@ -247,10 +280,12 @@ func summarize(t *Task, set *datasets.Set, rules map[string]evaluators.Scorer, s
 			by[s.Subset] = append(by[s.Subset], s)
 		}
 		for _, name := range set.Subsets {
-			if len(by[name]) == 0 {
+			if len(by[name]) == 0 && notAsked[name] == 0 {
 				continue
 			}
-			acc.Subsets = append(acc.Subsets, evaluators.SubsetResult{Name: set.Config.AbbrOf(name), Subset: name, Summary: evaluators.SummarizeWith(rules[name], by[name])})
+			sum := evaluators.SummarizeWith(rules[name], by[name])
+			sum.NotAsked = notAsked[name]
+			acc.Subsets = append(acc.Subsets, evaluators.SubsetResult{Name: set.Config.AbbrOf(name), Subset: name, Summary: sum})
 		}
 	}
 	acc.Groups = groups(set.Config, acc.Subsets)

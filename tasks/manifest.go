@@ -1,61 +1,137 @@
 package tasks
 
 import (
+	"errors"
 	"fmt"
 	"math"
+	"os"
+	"slices"
+	"strings"
 	"time"
 
 	"ais_bench/outputs"
-	"ais_bench/tasks/load"
 )
 
 // startManifest writes the resolved configurations and the first manifest,
-// before anything is sent: a run that is killed still says what it was.
-func startManifest(out *Outcome, plan *Plan, est []Estimate, opts *Options) (*outputs.Manifest, error) {
-	m := outputs.NewManifest(out.Run, opts.Tool, opts.Args)
-	if opts.resuming {
-		if before, err := out.Run.ReadManifest(); err == nil {
-			m.StartedAt, m.Warnings = before.StartedAt, before.Warnings
-			m.Warnings = append(m.Warnings, fmt.Sprintf("continued at %s by %v", time.Now().Format(time.RFC3339), opts.Args))
-		}
+// before anything is sent: a run that is killed still says what it was. A
+// continued run's manifest is added to: nothing that stands in it is replaced
+// but what this session makes anew.
+func startManifest(out *Outcome, before *outputs.Manifest, clockNote string, opts *Options) (*outputs.Manifest, error) {
+	m := before
+	if m == nil {
+		m = outputs.NewManifest(out.Run, opts.Tool, opts.Args)
+		m.State = outputs.StateRunning
 	}
-	m.Seeds = map[string]any{"seed": opts.Seed}
-	m.Calibration = opts.Calibration
+	n := openSession(m, out, opts, clockNote)
+	ses := &m.Sessions[n-1]
+	if clockNote != "" {
+		warn(&m.Warnings, clockNote)
+	}
+	m.Warnings = dropPassing(m.Warnings, out.Tasks)
+	switch {
+	case opts.Mode.infers():
+		m.State, m.StateReason = outputs.StateRunning, ""
+	case m.State == outputs.StateRunning && before != nil:
+		m.State, m.StateReason = outputs.StateInterrupted, "it was killed: it left no end"
+	}
+	if opts.Calibration != nil {
+		m.Calibration = opts.Calibration
+	}
 	if len(opts.ServerMeta) > 0 {
-		m.Extra = map[string]any{"server_meta": opts.ServerMeta}
+		extra(m, "server_meta", opts.ServerMeta)
 	}
-	m.Sampling, m.Workload = map[string]any{}, map[string]any{}
+	if opts.Mode.infers() {
+		if m.Clock == nil || n == 1 {
+			m.Clock = clockInfo(out)
+		}
+		if n > 1 {
+			ses.Clock = clockInfo(out)
+		}
+		describe(&m.Seeds, ses.Seeds, "seed", opts.Seed)
+	}
 	stored := map[string]bool{}
-	for i, t := range plan.Tasks {
-		c := t.Model.Config.Redacted()
-		if err := storeConfig(out.Run, m, stored, "model", t.ModelAbbr, t.Model.Origin, c); err != nil {
-			return nil, err
-		}
-		if err := storeConfig(out.Run, m, stored, "dataset", t.DatasetAbbr, t.Dataset.Origin, est[i].Set.Config); err != nil {
-			return nil, err
-		}
-		m.Sampling[t.ModelAbbr] = map[string]any{"generation_kwargs": c.GenerationKwargs, "max_out_len": c.MaxOutLen, "stream": c.Stream}
-		m.Workload[t.String()] = map[string]any{"samples": est[i].Samples, "requests": est[i].Requests, "repeats": t.repeats(),
-			"batch_size": max(c.BatchSize, 1), "request_rate": c.RequestRate, "traffic_cfg": c.TrafficCfg, "num_warmups": opts.NumWarmups,
-			"pressure": opts.Pressure, "duration_s": opts.Duration.Seconds(), "mode": opts.Mode}
-		for _, f := range est[i].Set.Files {
-			key := "data\x00" + t.DatasetAbbr + f.Path
-			if !stored[key] {
-				stored[key] = true
-				m.Data = append(m.Data, outputs.DataFile{Dataset: t.DatasetAbbr, Path: f.Path, SHA256: f.SHA256, Bytes: f.Bytes, Rows: int64(est[i].Samples)})
+	for _, to := range out.Tasks {
+		t, set := to.Task, to.Estimate.Set
+		if opts.Mode.infers() {
+			c := t.Model.Config.Redacted()
+			if err := storeConfig(out.Run, m, stored, n, "model", t.ModelAbbr, t.Model.Origin, c); err != nil {
+				return nil, err
+			}
+			describe(&m.Sampling, ses.Sampling, t.ModelAbbr, map[string]any{"generation_kwargs": c.GenerationKwargs, "max_out_len": c.MaxOutLen, "stream": c.Stream})
+			describe(&m.Workload, ses.Workload, t.String(), map[string]any{"samples": to.Estimate.Samples, "requests": to.Estimate.Requests, "repeats": t.repeats(),
+				"batch_size": max(c.BatchSize, 1), "request_rate": c.RequestRate, "traffic_cfg": c.TrafficCfg, "num_warmups": opts.NumWarmups,
+				"pressure": opts.Pressure, "duration_s": opts.Duration.Seconds(), "mode": opts.Mode})
+			if pair(m, t) == nil {
+				m.Pairs = append(m.Pairs, outputs.PairState{Model: t.ModelAbbr, Dataset: t.DatasetAbbr, State: outputs.PairPlanned})
 			}
 		}
-		m.Pairs = append(m.Pairs, outputs.PairState{Model: t.ModelAbbr, Dataset: t.DatasetAbbr, State: "planned"})
+		if err := storeConfig(out.Run, m, stored, n, "dataset", t.DatasetAbbr, t.Dataset.Origin, set.Config); err != nil {
+			return nil, err
+		}
+		for _, f := range set.Files {
+			file := outputs.DataFile{Dataset: t.DatasetAbbr, Path: f.Path, SHA256: f.SHA256, Bytes: f.Bytes, Rows: int64(to.Estimate.Samples)}
+			known := slices.ContainsFunc(m.Data, func(d outputs.DataFile) bool {
+				return d.Dataset == file.Dataset && d.Path == file.Path && d.SHA256 == file.SHA256
+			})
+			if !known {
+				m.Data = append(m.Data, file)
+			}
+		}
 	}
 	return m, out.Run.WriteManifest(m)
 }
 
-func storeConfig(run *outputs.Run, m *outputs.Manifest, stored map[string]bool, kind, abbr, origin string, cfg any) error {
-	name := kind + "-" + outputs.FileName(abbr) + ".yaml"
+// describe puts what a session was asked with into the run's description, where
+// the first session's stays, and into a later session's own.
+func describe(run *map[string]any, session map[string]any, key string, v any) {
+	if *run == nil {
+		*run = map[string]any{}
+	}
+	if _, ok := (*run)[key]; !ok {
+		(*run)[key] = v
+	}
+	if session != nil {
+		session[key] = v
+	}
+}
+
+func extra(m *outputs.Manifest, key string, v any) {
+	if m.Extra == nil {
+		m.Extra = map[string]any{}
+	}
+	m.Extra[key] = v
+}
+
+// pair is the task's entry in the manifest; nil when it has none.
+func pair(m *outputs.Manifest, t *Task) *outputs.PairState {
+	for i := range m.Pairs {
+		if p := &m.Pairs[i]; p.Model == t.ModelAbbr && p.Dataset == t.DatasetAbbr {
+			return p
+		}
+	}
+	return nil
+}
+
+// storeConfig writes a configuration. What an earlier session was asked with is
+// never overwritten: a configuration that differs gets a file of its own.
+func storeConfig(run *outputs.Run, m *outputs.Manifest, stored map[string]bool, session int, kind, abbr, origin string, cfg any) error {
+	name := kind + "-" + outputs.FileName(abbr)
 	if stored[name] {
 		return nil
 	}
 	stored[name] = true
+	var sums []string
+	for _, c := range m.Configs {
+		if c.Kind == kind && c.Name == abbr {
+			sums = append(sums, c.SHA256)
+		}
+	}
+	entry := outputs.ConfigFile{Kind: kind, Name: abbr, Source: origin}
+	if len(sums) > 0 {
+		entry.Session = session
+		name += fmt.Sprintf("-session%d", session)
+	}
+	name += ".yaml"
 	text, err := yamlOf(cfg)
 	if err != nil {
 		return err
@@ -63,76 +139,192 @@ func storeConfig(run *outputs.Run, m *outputs.Manifest, stored map[string]bool, 
 	if err := run.WriteConfig(name, text); err != nil {
 		return err
 	}
-	sum, _, err := outputs.HashFile(run.ConfigPath(name))
-	if err != nil {
+	if entry.SHA256, _, err = outputs.HashFile(run.ConfigPath(name)); err != nil {
 		return err
 	}
-	m.Configs = append(m.Configs, outputs.ConfigFile{Kind: kind, Name: abbr, Source: origin, Path: "configs/" + name, SHA256: sum})
+	if slices.Contains(sums, entry.SHA256) {
+		return os.Remove(run.ConfigPath(name))
+	}
+	entry.Path = "configs/" + name
+	m.Configs = append(m.Configs, entry)
 	return nil
 }
 
-// finishManifest writes how the run ended.
+// finishManifest writes how the session ended and where the run now stands.
 func finishManifest(out *Outcome, m *outputs.Manifest, opts *Options) error {
-	m.State = outputs.StateDone
-	if out.Failed() {
-		m.State = outputs.StateFailed
-	}
-	if out.Stopped {
-		m.State = outputs.StateInterrupted
-	}
-	m.Warnings = append(m.Warnings, out.Warnings...)
-	health := map[string]*load.Health{}
+	n := len(m.Sessions)
+	ses := &m.Sessions[n-1]
+	closeSession(ses, out, opts)
+	health := map[string]any{}
 	for _, to := range out.Tasks {
+		p := pair(m, to.Task)
+		if p == nil {
+			continue // scored from answers that this run never asked for
+		}
+		if opts.Mode.infers() {
+			asked(p, to, opts)
+		}
+		if opts.Mode.evaluates() && to.Err == nil {
+			p.Scoring = ""
+		}
+		if to.scoring && to.Err != nil {
+			p.Scoring = to.Err.Error()
+		}
+		if p.Sessions > 1 {
+			warn(&out.Warnings, fmt.Sprintf("%s%sit was asked in %d sessions; duration and throughput span the pauses between them", to.Task, warnResumed, p.Sessions))
+		}
+		if p.NotAsked > 0 && to.Accuracy == nil {
+			warn(&out.Warnings, fmt.Sprintf("%s%s%d of %d questions were not asked", to.Task, warnIncomplete, p.NotAsked, p.Requests))
+		}
 		if in := to.Inference; in != nil && in.Health != nil {
 			health[to.Task.String()] = in.Health
 		}
-	}
-	if len(health) > 0 {
-		m.ClientHealth = health
-	}
-	for i, to := range out.Tasks {
-		p := &m.Pairs[i]
-		p.State = "done"
-		if to.Err != nil {
-			p.State, p.Error = "failed", to.Err.Error()
-		}
-		if in := to.Inference; in != nil {
-			p.Requests, p.Failed = int64(in.Asked), int64(in.Failed)
-			if in.Stopped {
-				p.State = "interrupted"
+		if path := out.Run.RecordsPath(p.Model, p.Dataset); path != "" && opts.Mode.infers() {
+			sum, _, err := outputs.HashFile(path)
+			if err != nil {
+				return err
 			}
+			p.Records, p.SHA256 = relative(out.Run, path), sum
 		}
-		path := out.Run.RecordsPath(p.Model, p.Dataset)
-		if path == "" {
-			continue
-		}
-		sum, _, err := outputs.HashFile(path)
-		if err != nil {
-			return err
-		}
-		p.Records, p.SHA256 = relative(out.Run, path), sum
 	}
+	for _, w := range out.Warnings {
+		warn(&m.Warnings, w)
+	}
+	if opts.Mode.infers() {
+		servers(m, ses, out)
+		if len(health) > 0 {
+			keepHealth(m, ses, health, n)
+		}
+		c := clockInfo(out)
+		if n == 1 {
+			m.Clock = c
+		} else {
+			ses.Clock = c
+		}
+		m.Checklist = outputs.Checklist(evidence(out, opts))
+	}
+	m.State = stateOf(m)
+	if opts.Mode.infers() && out.Stopped {
+		m.State = outputs.StateInterrupted
+	}
+	if n == 1 && m.State == outputs.StateDone && ses.State == outputs.StateFailed {
+		m.State = outputs.StateFailed
+	}
+	m.EndedAt = nil // stamped anew: the run ends when its last session does
+	return out.Run.WriteManifest(m)
+}
+
+// asked writes how far a session that asks has brought a pair. One that was
+// refused before anything was sent leaves the pair as it was.
+func asked(p *outputs.PairState, to *TaskOutcome, opts *Options) {
+	in := to.Inference
+	if in == nil {
+		if p.State == outputs.PairPlanned && to.Err != nil && !errors.Is(to.Err, errNotStarted) {
+			p.State, p.Error = outputs.PairFailed, to.Err.Error()
+		}
+		return
+	}
+	p.Requests, p.Failed, p.NotAsked = int64(in.Asked), int64(in.Failed), int64(in.notAsked(opts))
+	if in.Answered+in.Failed > 0 {
+		p.Sessions++
+	}
+	p.State, p.Error = outputs.PairDone, ""
+	switch {
+	case in.Stopped || p.NotAsked > 0:
+		p.State = outputs.PairInterrupted
+		if to.Err != nil && !to.scoring {
+			p.Error = to.Err.Error()
+		}
+	case to.Err != nil && !to.scoring:
+		p.State, p.Error = outputs.PairFailed, to.Err.Error()
+	case len(to.Changed) > 0:
+		p.State, p.Error = outputs.PairFailed, "the server changed during the run: "+strings.Join(to.Changed, "; ")
+	case in.Failed > 0:
+		p.State, p.Error = outputs.PairFailed, fmt.Sprintf("%d of %d questions have no answer", in.Failed, in.Asked)
+	}
+}
+
+// notAsked is how many questions were due and never sent. A run for a length of
+// time owes no number of questions.
+func (in *Inference) notAsked(opts *Options) int {
+	if opts.Duration > 0 {
+		return 0
+	}
+	return max(in.Asked-in.Resumed-in.Answered-in.Failed, 0)
+}
+
+// stateOf is where a run with these pairs stands.
+func stateOf(m *outputs.Manifest) outputs.RunState {
+	state := outputs.StateDone
+	for _, p := range m.Pairs {
+		switch {
+		case p.State == outputs.PairInterrupted || p.State == outputs.PairPlanned:
+			return outputs.StateInterrupted
+		case p.State == outputs.PairFailed || p.Scoring != "":
+			state = outputs.StateFailed
+		}
+	}
+	return state
+}
+
+// servers keeps what the servers said: of the first session as the run's own, of
+// a later one in its entry.
+func servers(m *outputs.Manifest, ses *outputs.Session, out *Outcome) {
+	first := m.ServerBefore == nil
 	for _, to := range out.Tasks { // one server a run is the rule; the first asked stands for it, the others are in Extra
 		if to.ServerBefore == nil {
 			continue
 		}
-		if m.ServerBefore == nil {
+		switch {
+		case m.ServerBefore == nil:
 			m.ServerBefore, m.ServerAfter = to.ServerBefore, to.ServerAfter
-		} else if to.ServerBefore.URL != m.ServerBefore.URL {
-			if m.Extra == nil {
-				m.Extra = map[string]any{}
+		case !first && ses.ServerBefore == nil && to.Inference != nil && to.Inference.Asked > to.Inference.Resumed:
+			ses.ServerBefore, ses.ServerAfter = to.ServerBefore, to.ServerAfter
+			for _, d := range otherServer(m.ServerBefore, to.ServerBefore) {
+				warn(&m.Warnings, "resumed on another server: "+d+"; the figures are of both")
 			}
-			m.Extra["server of "+to.Task.ModelAbbr] = map[string]any{"before": to.ServerBefore, "after": to.ServerAfter}
+		case first && to.ServerBefore.URL != m.ServerBefore.URL:
+			extra(m, "server of "+to.Task.ModelAbbr, map[string]any{"before": to.ServerBefore, "after": to.ServerAfter})
 		}
 		for _, c := range to.Changed {
-			m.Warnings = append(m.Warnings, "INVALID: the server changed while "+to.Task.String()+" ran: "+c)
+			warn(&m.Warnings, "INVALID: the server changed while "+to.Task.String()+" ran: "+c)
 		}
 	}
-	if opts.Mode.infers() {
-		m.Clock = clockInfo(out)
+}
+
+// otherServer is how the server of a later session differs from the first's, as
+// far as both told.
+func otherServer(a, b *outputs.ServerSnapshot) (lines []string) {
+	if a.URL != b.URL {
+		lines = append(lines, fmt.Sprintf("%s before, %s now", a.URL, b.URL))
 	}
-	m.Checklist = outputs.Checklist(evidence(out, opts))
-	return out.Run.WriteManifest(m)
+	for _, v := range []struct {
+		what string
+		a, b *string
+	}{{"engine", a.Engine, b.Engine}, {"version", a.Version, b.Version}} {
+		if v.a != nil && v.b != nil && *v.a != *v.b {
+			lines = append(lines, fmt.Sprintf("%s %s before, %s now", v.what, *v.a, *v.b))
+		}
+	}
+	return lines
+}
+
+// keepHealth adds what the client was like. The run's own entry of a task is that
+// of its first session; later ones are with their session.
+func keepHealth(m *outputs.Manifest, ses *outputs.Session, health map[string]any, n int) {
+	if n > 1 {
+		ses.ClientHealth = health
+	}
+	all, ok := m.ClientHealth.(map[string]any)
+	if !ok {
+		m.ClientHealth = health
+		return
+	}
+	for k, v := range health {
+		if _, has := all[k]; !has {
+			all[k] = v
+		}
+	}
 }
 
 func relative(run *outputs.Run, path string) string {

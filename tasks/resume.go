@@ -63,7 +63,7 @@ func fingerprintOf(t *Task, est Estimate) fingerprint {
 // conditions: the mixture would be a score of nothing. The fingerprint of the
 // first run is stored beside the configurations.
 func checkDrift(run *outputs.Run, t *Task, now fingerprint, resuming bool) error {
-	path := run.ConfigPath(outputs.FileName(t.ModelAbbr) + "." + outputs.FileName(t.DatasetAbbr) + ".fingerprint.json")
+	path := fingerprintPath(run, t)
 	if !resuming {
 		return run.WriteJSON(path, now)
 	}
@@ -86,6 +86,34 @@ func checkDrift(run *outputs.Run, t *Task, now fingerprint, resuming bool) error
 		return fmt.Errorf("resume %s: sampling parameters or output caps have changed since the stored answers were made; start a new run without --reuse", t)
 	}
 	return nil
+}
+
+// askedBefore compares how stored answers were asked with the configurations of
+// now, for scoring without asking. samePrompts is true when all prompts are the
+// ones that were sent; false when they are not, or not all of them, or nothing is
+// known. notes say what else differs: it changes no score, but the answers are
+// not of what the configuration says.
+func askedBefore(run *outputs.Run, t *Task, est Estimate) (samePrompts, known bool, notes []string, err error) {
+	var before fingerprint
+	err = outputs.ReadJSON(fingerprintPath(run, t), &before)
+	if errors.Is(err, fs.ErrNotExist) {
+		return false, false, nil, nil
+	}
+	if err != nil {
+		return false, false, nil, err
+	}
+	now := fingerprintOf(t, est)
+	if before.Model != now.Model {
+		notes = append(notes, fmt.Sprintf("%s: the answers are of model %q, not of %q as configured now", t, before.Model, now.Model))
+	}
+	if before.Prompt == now.Prompt && before.Request != now.Request {
+		notes = append(notes, fmt.Sprintf("%s: the answers were sampled with other parameters or output caps than configured now; configs/ and manifest.json have them", t))
+	}
+	return before.Prompt == now.Prompt, true, notes, nil
+}
+
+func fingerprintPath(run *outputs.Run, t *Task) string {
+	return run.ConfigPath(outputs.FileName(t.ModelAbbr) + "." + outputs.FileName(t.DatasetAbbr) + ".fingerprint.json")
 }
 
 // checkPrompt refuses to score an answer against a sample whose prompt it was not

@@ -101,6 +101,8 @@ type TaskOutcome struct {
 	Changed                   []string
 	SpecDecode                *SpecDecode // nil without --spec-decode
 	Err                       error
+
+	scoring bool // Err came from scoring: asking was not its cause
 }
 
 // Failed reports whether the run must end with a failure: a task that did not
@@ -165,7 +167,7 @@ func Run(ctx context.Context, plan *Plan, opts Options) (*Outcome, error) {
 	if err != nil {
 		return nil, DataError(err)
 	}
-	out := &Outcome{Clock: transport.NewClock()}
+	out := &Outcome{}
 	if opts.Reuse != "" {
 		out.Run, err = OpenRun(opts.WorkDir, opts.Reuse)
 		opts.resuming = true
@@ -178,22 +180,24 @@ func Run(ctx context.Context, plan *Plan, opts Options) (*Outcome, error) {
 	if err != nil {
 		return nil, err
 	}
-	opts.runTag = "ais-" + filepath.Base(out.Run.Dir())
-	if opts.resuming {
-		opts.runTag += fmt.Sprintf("-r%d", time.Now().Unix())
-	}
 	out.Run.SetRedactor(outputs.NewRedactor(secrets(plan, opts.Judges)...))
-	m, err := startManifest(out, plan, estimates, &opts)
+	before, err := earlier(out.Run, opts.resuming)
 	if err != nil {
 		return nil, &EnvironmentError{err}
 	}
-
+	var clockNote string
+	out.Clock, clockNote = clockAfter(before)
 	for i, t := range plan.Tasks {
 		out.Tasks = append(out.Tasks, &TaskOutcome{Task: t, Estimate: estimates[i]})
 		for _, w := range estimates[i].Set.Warnings {
 			out.Warnings = append(out.Warnings, t.Dataset.Name+": "+w)
 		}
 	}
+	m, err := startManifest(out, before, clockNote, &opts)
+	if err != nil {
+		return nil, &EnvironmentError{err}
+	}
+	opts.runTag = fmt.Sprintf("ais-%s-%d", filepath.Base(out.Run.Dir()), len(m.Sessions))
 	if opts.Mode.infers() {
 		inferAll(ctx, out, &opts)
 	}
@@ -202,6 +206,9 @@ func Run(ctx context.Context, plan *Plan, opts Options) (*Outcome, error) {
 	}
 	return out, finishManifest(out, m, &opts)
 }
+
+// errNotStarted is the outcome of tasks behind an interruption.
+var errNotStarted = errors.New("not started: the run was interrupted")
 
 // inferAll asks all tasks, MaxNumWorkers at once.
 func inferAll(ctx context.Context, out *Outcome, opts *Options) {
@@ -214,7 +221,7 @@ func inferAll(ctx context.Context, out *Outcome, opts *Options) {
 			defer wg.Done()
 			defer func() { <-slots }()
 			if stopped(opts.Stop) || ctx.Err() != nil {
-				to.Err = errors.New("not started: the run was interrupted")
+				to.Err = errNotStarted
 				return
 			}
 			to.Err = inferOne(ctx, out, to, opts)
@@ -259,6 +266,9 @@ func inferOne(ctx context.Context, out *Outcome, to *TaskOutcome, opts *Options)
 	watch := watchServer(ctx, svc, opts.SpecDecode)
 	rep, err := in.ask(ctx)
 	to.Inference = &rep
+	if in.predictions != nil && in.predictions.Note() != "" {
+		note(in.predictions.Note())
+	}
 	to.Changed = watch.after(ctx, to)
 	for _, c := range to.Changed {
 		note("WARNING: the server changed during the run: " + c + "; the figures are of two servers")
@@ -309,7 +319,7 @@ func evaluateAll(ctx context.Context, out *Outcome, opts *Options) {
 			var err error
 			var closeAll func()
 			if judges, closeAll, err = startJudges(ctx, opts, out.Clock); err != nil {
-				to.Err = &EnvironmentError{err}
+				to.Err, to.scoring = &EnvironmentError{err}, true
 				continue
 			}
 			defer closeAll()
@@ -323,7 +333,8 @@ func evaluateAll(ctx context.Context, out *Outcome, opts *Options) {
 				continue
 			}
 		}
-		to.Accuracy, to.Err = evaluate(ctx, out.Run, to.Task, to.Estimate.Set, opts, judges)
+		to.scoring = true
+		to.Accuracy, to.Err = evaluate(ctx, out, to, opts, judges)
 	}
 }
 

@@ -85,7 +85,7 @@ func Score(ctx context.Context, o ScoreOptions) (*evaluators.Result, []ScoredAns
 		scored[i] = evaluators.Scored{ItemID: a.Item.ID, Subset: a.Item.Subset, Repeat: repeats[a.Item.ID], Verdict: a.Verdict}
 		repeats[a.Item.ID]++
 	}
-	return summarize(task, set, rules, scored), answers, nil
+	return summarize(task, set, rules, scored, nil), answers, nil
 }
 
 func scoreAll(ctx context.Context, answers []ScoredAnswer, rules map[string]evaluators.Scorer) error {

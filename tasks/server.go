@@ -30,9 +30,18 @@ func watchServer(ctx context.Context, svc *service, specDecode bool) *serverWatc
 
 // after takes the second look and says what changed, one line each.
 func (w *serverWatch) after(ctx context.Context, to *TaskOutcome) []string {
+	ctx, cancel := lastLook(ctx)
+	defer cancel()
 	end := inspect.Take(ctx, w.svc.cfg)
 	to.ServerBefore, to.ServerAfter = snapshot(w.before), snapshot(end)
 	return inspect.Differences(w.before, end)
+}
+
+// lastLook is a context for what is asked when a task has ended: an interrupted
+// run wants to know, too, whether the server is still the same, but not to wait
+// for one that hangs.
+func lastLook(ctx context.Context) (context.Context, context.CancelFunc) {
+	return context.WithTimeout(context.WithoutCancel(ctx), 10*time.Second)
 }
 
 // SpecDecode is what --spec-decode found: figures, or why there are none.
@@ -44,6 +53,8 @@ type SpecDecode struct {
 // speculation is the deltas since the first look, written to
 // performances/spec_decode_<host>_<port>.json as AISBench does.
 func (w *serverWatch) speculation(ctx context.Context, run *outputs.Run) (*SpecDecode, error) {
+	ctx, cancel := lastLook(ctx)
+	defer cancel()
 	s := &SpecDecode{}
 	switch {
 	case w.noSpec != nil:

@@ -41,8 +41,18 @@ type Clock struct {
 const stepNoise = 200_000 // ns
 
 // NewClock starts a clock whose zero is now.
-func NewClock() *Clock {
-	c := &Clock{zero: time.Now()}
+func NewClock() *Clock { return newClock(time.Now()) }
+
+// NewClockAt goes on with an earlier run's clock: its zero is that wall time,
+// from now on it is monotonic. What it shows of the time between the two is as
+// good as the wall clock.
+func NewClockAt(zero time.Time) *Clock {
+	now := time.Now()
+	return newClock(now.Add(zero.Round(0).Sub(now))) // Add keeps the monotonic reading
+}
+
+func newClock(zero time.Time) *Clock {
+	c := &Clock{zero: zero}
 	c.start = c.measureOffset()
 	c.offset.Store(c.start)
 	return c
