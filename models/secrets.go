@@ -1,6 +1,7 @@
 package models
 
 import (
+	"encoding/base64"
 	"fmt"
 	"net/url"
 	"os"
@@ -94,11 +95,13 @@ func (c Config) Secrets() []string {
 		if u, err := url.Parse(raw); err == nil && u.User != nil {
 			if p, ok := u.User.Password(); ok {
 				add(p)
+				add(base64.StdEncoding.EncodeToString([]byte(u.User.Username() + ":" + p))) // as it is sent
 			} else {
 				add(u.User.Username())
 			}
 		}
 	}
+	eachCredential(c.GenerationKwargs, func(m map[string]any, k string, v string) { add(lookup(v)) })
 	out := make([]string, 0, len(set))
 	for s := range set {
 		out = append(out, s)
@@ -143,12 +146,60 @@ func (c Config) Redacted() Config {
 		c.Headers = h
 	}
 	c.URL, c.Proxy = redactURL(c.URL), redactURL(c.Proxy)
+	if kw, ok := deepCopy(c.GenerationKwargs).(map[string]any); ok && c.GenerationKwargs != nil {
+		eachCredential(kw, func(m map[string]any, k, v string) { m[k] = keep(v) })
+		c.GenerationKwargs = kw
+	}
 	return c
+}
+
+// credentialKwarg tells request fields whose value is a credential. It is
+// narrower than for headers: max_tokens and stop_token_ids are none.
+var credentialKwarg = regexp.MustCompile(`(?i)^(.*[_-])?(api[_-]?key|access[_-]?key|auth[_-]?token|access[_-]?token|bearer[_-]?token|token|secret|password|authorization|credential)s?$`)
+
+// eachCredential calls f for every text under a credential's name, at any depth.
+func eachCredential(v any, f func(m map[string]any, key, value string)) {
+	switch x := v.(type) {
+	case map[string]any:
+		for k, e := range x {
+			if s, ok := e.(string); ok && credentialKwarg.MatchString(k) {
+				f(x, k, s)
+				continue
+			}
+			eachCredential(e, f)
+		}
+	case []any:
+		for _, e := range x {
+			eachCredential(e, f)
+		}
+	}
+}
+
+func deepCopy(v any) any {
+	switch x := v.(type) {
+	case map[string]any:
+		out := make(map[string]any, len(x))
+		for k, e := range x {
+			out[k] = deepCopy(e)
+		}
+		return out
+	case []any:
+		out := make([]any, len(x))
+		for i, e := range x {
+			out[i] = deepCopy(e)
+		}
+		return out
+	}
+	return v
 }
 
 var userInfo = regexp.MustCompile(`^([a-zA-Z][a-zA-Z0-9+.-]*://)?[^/?#@]*(@)`)
 
 // redactURL hides user info, also of a string that is not quite a URL.
 func redactURL(s string) string {
-	return userInfo.ReplaceAllString(s, "${1}"+Redacted+"@")
+	s = userInfo.ReplaceAllString(s, "${1}"+Redacted+"@")
+	if base, query, ok := strings.Cut(s, "?"); ok && query != "" {
+		return base + "?" + Redacted // a key may stand in it
+	}
+	return s
 }

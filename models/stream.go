@@ -3,7 +3,9 @@ package models
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"io"
+	"strconv"
 	"time"
 
 	"ais_bench/models/sse"
@@ -48,6 +50,7 @@ func (s *service) readStream(r *Result, x *transport.Exchange) {
 		tokens         tokenCounter
 		finished, done bool
 		seen           wire.Verdict
+		size           int // bytes of all events
 		lastRead       = outputs.Never
 		lastEvent      = outputs.Never
 		err            error
@@ -67,6 +70,10 @@ func (s *service) readStream(r *Result, x *transport.Exchange) {
 			r.FirstEvent = ev.At
 		}
 		lastEvent = ev.At
+		if size += len(ev.Data); size > maxBody {
+			s.failed(r, outputs.StatusMalformed, fmt.Sprintf("the stream is longer than %d MiB", maxBody>>20))
+			break
+		}
 		data := bytes.TrimSpace(ev.Data)
 		if len(data) == 0 {
 			continue
@@ -128,6 +135,18 @@ func (s *service) readStream(r *Result, x *transport.Exchange) {
 	s.conclude(r, a, rd, err, ended, done || finished, seen)
 }
 
+// accept makes an answer that came whole a success, unless the server itself
+// calls it a failure: vLLM and SGLang end an answer that their engine gave up
+// with these reasons.
+func (s *service) accept(r *Result) {
+	switch r.FinishReason {
+	case "error", "abort":
+		s.failed(r, outputs.StatusStreamError, "the server ended the answer with finish_reason "+strconv.Quote(r.FinishReason))
+	default:
+		r.Status = outputs.StatusOK
+	}
+}
+
 // conclude classifies a stream without a failure of its own.
 func (s *service) conclude(r *Result, a *wire.Answer, rd *sse.Reader, err error, ended, terminal bool, seen wire.Verdict) {
 	var te *transport.Error
@@ -143,7 +162,7 @@ func (s *service) conclude(r *Result, a *wire.Answer, rd *sse.Reader, err error,
 	case !terminal:
 		s.failed(r, outputs.StatusTruncated, "the stream ended without finish_reason or [DONE]")
 	case a.Any():
-		r.Status = outputs.StatusOK
+		s.accept(r)
 	case !seen.Has(wire.Choices):
 		s.failed(r, outputs.StatusMalformed, "no event of the stream has choices")
 	default:

@@ -13,6 +13,8 @@ package wire
 import (
 	"bytes"
 	"errors"
+	"math"
+	"strconv"
 	"unsafe"
 )
 
@@ -191,11 +193,31 @@ func (l *Lexer) Int() (int64, bool) {
 		}
 		i++
 	}
+	text := l.b[l.i:i]
 	l.i = i
+	if len(text) > digitsOf(text, neg) { // a fraction or an exponent: 1e3 and 10.0 are whole numbers too
+		f, err := strconv.ParseFloat(string(text), 64)
+		if err != nil || f != math.Trunc(f) || math.Abs(f) > 1<<53 {
+			return -1, true // no count of anything
+		}
+		return int64(f), true
+	}
 	if neg {
 		v = -v
 	}
 	return v, true
+}
+
+// digitsOf is the length of the sign and leading digits of a number.
+func digitsOf(text []byte, neg bool) int {
+	n := 0
+	if neg {
+		n++
+	}
+	for n < len(text) && text[n] >= '0' && text[n] <= '9' {
+		n++
+	}
+	return n
 }
 
 // Count consumes the next value and, if it can be a token count, sets it and

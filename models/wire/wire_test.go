@@ -77,7 +77,7 @@ func TestLexerCommas(t *testing.T) {
 }
 
 func TestNumbers(t *testing.T) {
-	for doc, want := range map[string]int64{`0`: 0, `-7`: -7, `12.9`: 12, `3e2`: 3, `5 `: 5} {
+	for doc, want := range map[string]int64{`0`: 0, `-7`: -7, `12.9`: -1, `3e2`: 300, `1e300`: -1, `10.0`: 10, `-2.5e1`: -25, `5 `: 5} {
 		l := NewLexer([]byte(doc))
 		if n, ok := l.Int(); !ok || n != want || !l.End() {
 			t.Errorf("%s: %d, %v", doc, n, ok)
