@@ -250,13 +250,17 @@ func customParams(s *Sample) error {
 	return nil
 }
 
+// maxRequestCount bounds the samples made of a custom file's rows, which are all
+// in memory at once.
+const maxRequestCount = 1 << 24
+
 // validate checks the metadata's values.
 func (s *Sampling) validate() error {
 	if s == nil {
 		return nil
 	}
-	if s.RequestCount < 0 {
-		return fmt.Errorf("request_count %d is negative", s.RequestCount)
+	if s.RequestCount < 0 || s.RequestCount > maxRequestCount {
+		return fmt.Errorf("request_count %d is not within 0..%d", s.RequestCount, maxRequestCount)
 	}
 	if !slices.Contains([]string{"", "default", "random", "shuffle"}, s.SamplingMode) {
 		return fmt.Errorf("sampling_mode %q is none of default, random, shuffle%s", s.SamplingMode,

@@ -40,11 +40,24 @@ func loadEnvFile(c *cli.Context) error {
 	return nil
 }
 
+// configDir is the part of the user's configurations for one kind. The default
+// directory need not exist; one that was named must.
+func configDir(c *cli.Context, kind string) (string, error) {
+	dir := c.String("config-dir")
+	if dir == "" {
+		return "", nil
+	}
+	if st, err := os.Stat(dir); c.IsSet("config-dir") && (err != nil || !st.IsDir()) {
+		return "", usagef("--config-dir %s: no such directory", dir)
+	}
+	return filepath.Join(dir, kind), nil
+}
+
 // openModels is the registry of models with the user's directory laid over it.
 func openModels(c *cli.Context) (*registry.Registry[models.Config], error) {
-	dir := c.String("config-dir")
-	if dir != "" {
-		dir = filepath.Join(dir, "models")
+	dir, err := configDir(c, "models")
+	if err != nil {
+		return nil, err
 	}
 	r, err := models.OpenRegistry(dir)
 	return r, usage(err)

@@ -55,9 +55,9 @@ func datasetsCommand() *cli.Command {
 
 // openDatasets is the registry with the user's directory laid over it.
 func openDatasets(c *cli.Context) (*registry.Registry[datasets.Config], error) {
-	dir := c.String("config-dir")
-	if dir != "" {
-		dir = filepath.Join(dir, "datasets")
+	dir, err := configDir(c, "datasets")
+	if err != nil {
+		return nil, err
 	}
 	r, err := datasets.OpenRegistry(dir)
 	if err != nil {

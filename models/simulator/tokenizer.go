@@ -112,7 +112,9 @@ func nextToken(s string) (int32, int) {
 // letters handles s, which begins with a letter; blank is 1 when a blank precedes it.
 func letters(s string, blank int) (int32, int) {
 	n := 1
-	for n < len(s) && lower(s[n]) {
+	// No further than decides: a run of letters without an end must not be
+	// scanned again for each of its tokens.
+	for n < len(s) && n <= longestWord && lower(s[n]) {
 		n++
 	}
 	if n <= longestWord && (n == len(s) || !upper(s[n])) {

@@ -56,3 +56,20 @@ func TestFillerCountsOneTokenAWord(t *testing.T) {
 		t.Fatalf("500 filler tokens read back as %d", n)
 	}
 }
+
+// A word without an end costs as much a byte as any other text: the time of a
+// token must not depend on how much of the word follows.
+func TestLongWordIsTokenizedInLinearSteps(t *testing.T) {
+	long := strings.Repeat("x", 1<<20)
+	ids := appendTokens(nil, long)
+	if got := len(ids); got < 1<<20/3 || got > 1<<20/3+2 {
+		t.Errorf("%d tokens of 1 MiB, want one for three letters", got)
+	}
+	var text []byte
+	for _, id := range ids {
+		text = appendText(text, id)
+	}
+	if string(text) != long {
+		t.Error("the tokens do not spell the word")
+	}
+}
