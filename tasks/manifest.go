@@ -173,7 +173,8 @@ func finishManifest(out *Outcome, m *outputs.Manifest, opts *Options) error {
 		if p.Sessions > 1 {
 			warn(&out.Warnings, fmt.Sprintf("%s%sit was asked in %d sessions; duration and throughput span the pauses between them", to.Task, warnResumed, p.Sessions))
 		}
-		if p.NotAsked > 0 && to.Accuracy == nil {
+		told := slices.ContainsFunc(out.Warnings, func(w string) bool { return strings.HasPrefix(w, to.Task.String()+warnIncomplete) })
+		if p.NotAsked > 0 && !told {
 			warn(&out.Warnings, fmt.Sprintf("%s%s%d of %d questions were not asked", to.Task, warnIncomplete, p.NotAsked, p.Requests))
 		}
 		if in := to.Inference; in != nil && in.Health != nil {
@@ -242,6 +243,16 @@ func asked(p *outputs.PairState, to *TaskOutcome, opts *Options) {
 	case in.Failed > 0:
 		p.State, p.Error = outputs.PairFailed, fmt.Sprintf("%d of %d questions have no answer", in.Failed, in.Asked)
 	}
+}
+
+// failedIsAsked makes Failed the number of questions that were asked in vain. The
+// reasons hold one entry for each of them; what an interruption left is no failure.
+func (in *Inference) failedIsAsked() {
+	failed := 0
+	for _, n := range in.Reasons {
+		failed += n
+	}
+	in.Failed = min(in.Failed, failed)
 }
 
 // notAsked is how many questions were due and never sent. A run for a length of

@@ -28,6 +28,69 @@ func answeredBefore(path string) (map[outputs.PredictionKey]bool, error) {
 	return done, nil
 }
 
+// recoverAnswers completes the predictions of a killed run from its records: the
+// two files are written side by side, so an answer may have reached only the
+// records. Asked again it would count twice. Likelihoods are not in records;
+// their questions are asked again.
+func recoverAnswers(run *outputs.Run, t *Task, set *datasets.Set, note func(string)) error {
+	if run.RecordsPath(t.ModelAbbr, t.DatasetAbbr) == "" {
+		return nil
+	}
+	done, err := answeredBefore(run.PredictionsPath(t.ModelAbbr, t.DatasetAbbr))
+	if err != nil {
+		return err
+	}
+	missing := map[outputs.PredictionKey]int{}
+	for i := range set.Samples {
+		s := &set.Samples[i]
+		for r := range t.repeats() {
+			k := outputs.PredictionKey{SampleID: sampleKey(s), Repeat: int32(r), SessionID: s.SessionID}
+			if !done[k] && len(s.Choices) == 0 {
+				missing[k] = i
+			}
+		}
+	}
+	if len(missing) == 0 {
+		return nil
+	}
+	var found []*outputs.Prediction
+	for rec, err := range run.Records(t.ModelAbbr, t.DatasetAbbr) {
+		var damage *outputs.DamageError
+		if errors.As(err, &damage) {
+			continue // sealing reports it
+		}
+		if err != nil {
+			return err
+		}
+		k := outputs.PredictionKey{SampleID: rec.SampleID, Repeat: rec.Repeat, Turn: rec.Turn, SessionID: rec.SessionID}
+		i, wanted := missing[k]
+		if !wanted || !rec.OK() || rec.Phase != outputs.PhaseMeasured {
+			continue
+		}
+		delete(missing, k)
+		p := &outputs.Prediction{ID: i, Gold: gold(&set.Samples[i]), Subset: set.Samples[i].Subset}
+		p.FromRecord(rec)
+		found = append(found, p)
+	}
+	if len(found) == 0 {
+		return nil
+	}
+	w, err := run.Predictions(t.ModelAbbr, t.DatasetAbbr)
+	if err != nil {
+		return err
+	}
+	if w.Note() != "" {
+		note(w.Note())
+	}
+	note(fmt.Sprintf("%d answers that only the records had are kept", len(found)))
+	for _, p := range found {
+		if err := w.Append(p); err != nil {
+			return errors.Join(err, w.Close())
+		}
+	}
+	return w.Close()
+}
+
 // fingerprint identifies what an answer depends on besides the sample: answers
 // with different fingerprints must not be mixed in one result.
 type fingerprint struct {

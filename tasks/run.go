@@ -254,6 +254,11 @@ func inferOne(ctx context.Context, out *Outcome, to *TaskOutcome, opts *Options)
 		log.Info(line)
 		opts.Observer.Note(t.String() + ": " + line)
 	}
+	if opts.resuming {
+		if err := recoverAnswers(out.Run, t, to.Estimate.Set, note); err != nil {
+			return fmt.Errorf("resume %s: %w", t, err)
+		}
+	}
 	svc, err := startService(ctx, t.Model.Config, out.Clock, []*datasets.Set{to.Estimate.Set}, opts.ReadyTimeout, note)
 	if err != nil {
 		log.Error(err.Error())
@@ -265,6 +270,7 @@ func inferOne(ctx context.Context, out *Outcome, to *TaskOutcome, opts *Options)
 		observe: &loggingObserver{Observer: opts.Observer, log: log}, stop: opts.Stop}
 	watch := watchServer(ctx, svc, opts.SpecDecode)
 	rep, err := in.ask(ctx)
+	rep.failedIsAsked()
 	to.Inference = &rep
 	if in.predictions != nil && in.predictions.Note() != "" {
 		note(in.predictions.Note())
