@@ -104,7 +104,6 @@ type Session struct {
 	ServerBefore *ServerSnapshot `json:"server_before,omitempty"`
 	ServerAfter  *ServerSnapshot `json:"server_after,omitempty"`
 	Clock        *ClockInfo      `json:"clock,omitempty"`
-	ClientHealth any             `json:"client_health,omitempty"`
 	Note         string          `json:"note,omitempty"`
 }
 

@@ -27,7 +27,7 @@ func AccuracyTable(results []evaluators.Result) outputs.Table {
 	type key struct{ dataset, version, metric, mode string }
 	rows := map[key][]any{}
 	var order []key
-	put := func(k key, model string, n int, value *float64, ci string) {
+	put := func(k key, model string, n, notAsked int, value *float64, ci string) {
 		row, ok := rows[k]
 		if !ok {
 			row = make([]any, len(t.Columns))
@@ -41,21 +41,29 @@ func AccuracyTable(results []evaluators.Result) outputs.Table {
 		}
 		i := 5 + 2*slices.Index(models, model)
 		row[i] = value
+		if notAsked > 0 {
+			row[i] = outputs.Cell{Value: value, Mark: outputs.MarkWarn, Note: "incomplete"}
+		}
 		row[i+1] = ci
 		rows[k] = row
 	}
 	for _, r := range results {
+		if n := r.Overall.NotAsked; n > 0 {
+			t.Notes = append(t.Notes, fmt.Sprintf("incomplete: of the questions of %s %d were not put to %s; n, score and interval are of the others", r.Dataset, n, r.Model))
+		}
 		add := func(name string, s evaluators.Summary) {
-			put(key{name, r.Version, r.Metric, r.Mode}, r.Model, s.N, s.Accuracy, interval(s))
+			put(key{name, r.Version, r.Metric, r.Mode}, r.Model, s.N, s.NotAsked, s.Accuracy, interval(s))
 			for _, part := range sortedNames(s.Parts) {
 				v := s.Parts[part]
-				put(key{name, r.Version, part, r.Mode}, r.Model, s.N, &v, "")
+				put(key{name, r.Version, part, r.Mode}, r.Model, s.N, s.NotAsked, &v, "")
 			}
 			for _, metric := range sortedNames(s.Metrics) {
 				v := s.Metrics[metric]
-				put(key{name, r.Version, metric, r.Mode}, r.Model, s.N, &v, "")
+				put(key{name, r.Version, metric, r.Mode}, r.Model, s.N, s.NotAsked, &v, "")
 			}
-			repeated(s, func(metric string, v float64) { put(key{name, r.Version, metric, r.Mode}, r.Model, s.N, &v, "") })
+			repeated(s, func(metric string, v float64) {
+				put(key{name, r.Version, metric, r.Mode}, r.Model, s.N, s.NotAsked, &v, "")
+			})
 		}
 		for _, s := range r.Subsets {
 			add(s.Name, s.Summary)
@@ -63,7 +71,7 @@ func AccuracyTable(results []evaluators.Result) outputs.Table {
 		add(r.Dataset, r.Overall)
 		for _, g := range r.Groups {
 			v := g.Value
-			put(key{g.Name, r.Version, g.Metric, r.Mode}, r.Model, g.N, &v, "")
+			put(key{g.Name, r.Version, g.Metric, r.Mode}, r.Model, g.N, r.Overall.NotAsked, &v, "")
 		}
 	}
 	for _, k := range order {
@@ -120,7 +128,11 @@ func OutcomeTable(results []evaluators.Result) outputs.Table {
 			}
 			return n
 		}
-		t.AddRow(r.Model, r.Dataset, r.Scorer+" "+r.ScorerVersion, s.N, s.Right, s.Wrong, mark(s.Unparsable), mark(s.Empty), mark(s.Failed), s.Accuracy, s.AccuracyAnswered)
+		var n any = s.N
+		if s.NotAsked > 0 {
+			n = outputs.Cell{Value: s.N, Mark: outputs.MarkWarn, Note: fmt.Sprintf("of %d", s.N+s.NotAsked)}
+		}
+		t.AddRow(r.Model, r.Dataset, r.Scorer+" "+r.ScorerVersion, n, s.Right, s.Wrong, mark(s.Unparsable), mark(s.Empty), mark(s.Failed), s.Accuracy, s.AccuracyAnswered)
 	}
 	return t
 }

@@ -194,7 +194,7 @@ func finishManifest(out *Outcome, m *outputs.Manifest, opts *Options) error {
 	if opts.Mode.infers() {
 		servers(m, ses, out)
 		if len(health) > 0 {
-			keepHealth(m, ses, health, n)
+			keepHealth(m, health, n)
 		}
 		c := clockInfo(out)
 		if n == 1 {
@@ -320,21 +320,19 @@ func otherServer(a, b *outputs.ServerSnapshot) (lines []string) {
 	return lines
 }
 
-// keepHealth adds what the client was like. The run's own entry of a task is that
-// of its first session; later ones are with their session.
-func keepHealth(m *outputs.Manifest, ses *outputs.Session, health map[string]any, n int) {
-	if n > 1 {
-		ses.ClientHealth = health
-	}
+// keepHealth adds what the client was like; a task's entry of a later session
+// stands beside that of the first.
+func keepHealth(m *outputs.Manifest, health map[string]any, session int) {
 	all, ok := m.ClientHealth.(map[string]any)
 	if !ok {
 		m.ClientHealth = health
 		return
 	}
-	for k, v := range health {
-		if _, has := all[k]; !has {
-			all[k] = v
+	for task, v := range health {
+		if _, has := all[task]; has {
+			task = fmt.Sprintf("%s (session %d)", task, session)
 		}
+		all[task] = v
 	}
 }
 

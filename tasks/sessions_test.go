@@ -164,6 +164,9 @@ func TestInterruptedRunAndItsContinuation(t *testing.T) {
 			t.Errorf("record %d of the second session was sent at %d, before it started at %d", i, r.Sent, s2.StartNS)
 		}
 	}
+	if h, ok := second.ClientHealth.(map[string]any); !ok || h[task.Task.String()] == nil || h[task.Task.String()+" (session 2)"] == nil {
+		t.Errorf("client health of both sessions: %v", second.ClientHealth)
+	}
 	if err := again.Run.VerifyHashes(second); err != nil {
 		t.Error(err)
 	}
