@@ -12,6 +12,7 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode"
 
 	"ais_bench/models/transport"
 	"ais_bench/models/wire"
@@ -28,7 +29,7 @@ const maxBody = 256 << 20
 func (s *service) Do(ctx context.Context, req *Request) *Result {
 	model := s.served(ctx, req)
 	q := s.quirks.get()
-	for cures := 0; ; cures++ {
+	for cures := int32(0); ; cures++ {
 		stream := req.Stream && !q.noStream
 		m, err := s.protocol.body(s, question{req: req, model: model, stream: stream, quirks: q})
 		logprobs := err == nil && wantsLogprobs(m)
@@ -45,11 +46,13 @@ func (s *service) Do(ctx context.Context, req *Request) *Result {
 			return s.failed(r, outputs.StatusMalformed, err.Error())
 		}
 		r := s.once(ctx, req, body, stream, logprobs)
+		r.Fallbacks = cures
 		switch {
 		case r.HTTPStatus == http.StatusOK:
 			if cures > 0 {
 				s.learn(q)
 			}
+			s.quirks.accepted(r, m)
 			return r
 		case cures > 0:
 			s.quirks.failed.Add(1)
@@ -58,6 +61,7 @@ func (s *service) Do(ctx context.Context, req *Request) *Result {
 		if !ok || cures >= 3 || ctx.Err() != nil {
 			return r
 		}
+		s.quirks.fallbacks.Add(1)
 		q = next
 	}
 }
@@ -110,8 +114,10 @@ func (s *service) once(ctx context.Context, req *Request, body []byte, stream, l
 		return r
 	}
 	s.readWhole(r, x, kind, logprobs)
-	if stream && r.Status == outputs.StatusOK {
-		s.learn(quirks{noStream: true})
+	if stream && r.Status == outputs.StatusOK && !s.quirks.whole.Swap(true) {
+		// One answer says nothing about the next one, so streams are still asked for;
+		// whether the server never streams is found out by Ready.
+		s.warn("model %s: the server answered a request for a stream as a whole; such answers have no TTFT, TPOT and ITL", s.cfg.name())
 	}
 	return r
 }
@@ -182,7 +188,7 @@ func (s *service) readWhole(r *Result, x *transport.Exchange, kind string, logpr
 			r.Error = "the answer holds no text"
 		}
 	default:
-		r.Status = outputs.StatusOK
+		s.accept(r)
 	}
 	if r.Status == outputs.StatusOK {
 		r.LastToken = at
@@ -225,7 +231,13 @@ func quote(body []byte) string {
 	if len(body) > maxErrorBody {
 		body = body[:maxErrorBody]
 	}
-	return strings.Join(strings.Fields(strings.ToValidUTF8(string(body), "\uFFFD")), " ")
+	return printable(strings.ToValidUTF8(string(body), "\uFFFD"))
+}
+
+// printable is text on one line without control characters: what a server says
+// must not drive a terminal.
+func printable(s string) string {
+	return strings.Join(strings.FieldsFunc(s, func(r rune) bool { return unicode.IsSpace(r) || unicode.IsControl(r) || r == '\u2028' || r == '\u2029' }), " ")
 }
 
 // failed gives the result a class of failure; secrets are removed from the

@@ -444,8 +444,8 @@ func TestQuirks(t *testing.T) {
 				return
 			}
 			c.json(200, whole)
-		}, false, 3, "refuses to stream"},
-		{"JSON in answer to a stream request", func(c *call) { c.json(200, whole) }, false, 2, "refuses to stream"},
+		}, false, 3, "does not stream"},
+		{"JSON in answer to a stream request", func(c *call) { c.json(200, whole) }, false, 2, "as a whole"},
 		{"max_completion_tokens wanted", func(c *call) {
 			if c.body["max_tokens"] != nil {
 				c.json(400, `{"error":{"message":"Unsupported parameter: 'max_tokens'. Use 'max_completion_tokens' instead."}}`)
@@ -462,10 +462,17 @@ func TestQuirks(t *testing.T) {
 		cfg := chatConfig(srv.URL)
 		cfg.MaxOutLen = 8
 		client := mustNew(t, cfg, Options{Warn: w.add})
-		for range 2 {
-			if r := ask(t, client, streamed("x")); r.Status != outputs.StatusOK || r.Text != "a" || r.Stream != tc.stream {
-				t.Errorf("%s: status %s (%s), stream %v", tc.name, r.Status, r.Error, r.Stream)
+		for i := range 2 {
+			again := int32(0)
+			if i == 0 {
+				again = int32(tc.calls - 2) // the second request knows
 			}
+			if r := ask(t, client, streamed("x")); r.Status != outputs.StatusOK || r.Text != "a" || r.Stream != tc.stream || r.Fallbacks != again {
+				t.Errorf("%s: status %s (%s), stream %v, %d fallbacks", tc.name, r.Status, r.Error, r.Stream, r.Fallbacks)
+			}
+		}
+		if n := client.Stats().Fallbacks; n != int64(tc.calls-2) {
+			t.Errorf("%s: %d fallbacks counted", tc.name, n)
 		}
 		if n := len(srv.calls()); n != tc.calls {
 			t.Errorf("%s: the server saw %d requests, want %d", tc.name, n, tc.calls)
@@ -473,6 +480,85 @@ func TestQuirks(t *testing.T) {
 		if len(w.got) != 1 || !strings.Contains(w.got[0], tc.warning) {
 			t.Errorf("%s: warnings %q", tc.name, w.got)
 		}
+	}
+}
+
+// TestStreamingStaysOn: one whole answer, or one refusal, of a server that
+// streams is that request's own and turns nothing off for the others.
+func TestStreamingStaysOn(t *testing.T) {
+	whole := `{"choices":[{"message":{"content":"a"},"finish_reason":"stop"}]}`
+	stream := func(c *call) { c.send(sseHead); c.text("a"); c.finish(1) }
+	for name, tc := range map[string]struct {
+		odd    func(c *call)
+		status outputs.Status
+		first  bool // the odd answer is the first of all, without a check of readiness
+	}{
+		"whole answer":           {func(c *call) { c.json(200, whole) }, outputs.StatusOK, false},
+		"whole answer at first":  {func(c *call) { c.json(200, whole) }, outputs.StatusOK, true},
+		"error object":           {func(c *call) { c.json(200, `{"error":{"message":"engine died"}}`) }, outputs.StatusStreamError, false},
+		"refusal":                {func(c *call) { c.json(400, `{"error":"streaming is not possible now"}`) }, outputs.StatusHTTP4xx, false},
+		"refusal of the options": {func(c *call) { c.json(400, `{"error":"stream_options: overloaded"}`) }, outputs.StatusHTTP4xx, false},
+		"refusal of the tokens":  {func(c *call) { c.json(400, `{"error":"max_tokens or max_completion_tokens is too large"}`) }, outputs.StatusHTTP4xx, false},
+		"error object at first":  {func(c *call) { c.json(200, `{"error":{"message":"engine died"}}`) }, outputs.StatusStreamError, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			odd := 3
+			if tc.first {
+				odd = 0
+			}
+			srv := serve(t, func(c *call) {
+				if c.body["n"] == float64(odd) {
+					tc.odd(c)
+					return
+				}
+				stream(c)
+			})
+			cfg := chatConfig(srv.URL)
+			cfg.MaxOutLen = 8
+			client := mustNew(t, cfg, Options{})
+			for i := range 8 {
+				r := ask(t, client, &Request{Prompt: "x", Stream: true, Params: map[string]any{"n": i}})
+				want, streamed := outputs.StatusOK, true
+				if i == odd {
+					want = tc.status
+					streamed = tc.status == outputs.StatusHTTP4xx // what was asked for, where nothing was answered
+				}
+				if r.Status != want || r.Stream != streamed || r.Fallbacks != 0 {
+					t.Errorf("request %d: status %s (%s), stream %v, %d fallbacks", i, r.Status, r.Error, r.Stream, r.Fallbacks)
+				}
+			}
+			for i, c := range srv.calls() {
+				if c.body["stream"] != true {
+					t.Errorf("request %d was not sent as a stream", i)
+				}
+			}
+			if n := len(srv.calls()); n != 8 {
+				t.Errorf("the server saw %d requests for 8", n)
+			}
+		})
+	}
+}
+
+// TestReadyFindsAServerThatNeverStreams: asked for a stream when it is checked,
+// it gives a document, and is then asked for documents.
+func TestReadyFindsAServerThatNeverStreams(t *testing.T) {
+	srv := serve(t, func(c *call) {
+		if c.req.Method == "GET" {
+			c.json(200, `{"data":[{"id":"m"}]}`)
+			return
+		}
+		c.json(200, `{"choices":[{"message":{"content":"a"},"finish_reason":"stop"}]}`)
+	})
+	client := mustNew(t, chatConfig(srv.URL), Options{})
+	if err := Ready(context.Background(), client, chatConfig(srv.URL), 0, nil); err != nil {
+		t.Fatal(err)
+	}
+	if r := ask(t, client, streamed("x")); r.Status != outputs.StatusOK || r.Stream {
+		t.Errorf("status %s (%s), stream %v", r.Status, r.Error, r.Stream)
+	}
+	calls := srv.calls()
+	if last := calls[len(calls)-1]; last.body["stream"] != false {
+		t.Errorf("after the check it is still asked for streams: %s", last.raw)
 	}
 }
 

@@ -42,7 +42,13 @@ type Client interface {
 	Close()
 }
 
-// PoolStats are counters of a client's connections since it was made.
+// PoolStats are counters of a client's connections and requests since it was
+// made. SetupWaits counts the connections that waited for a set-up slot
+// (Options.MaxDials), SetupWaitNS and MaxSetupWaitNS how long in total and at
+// most: a wait that lies in the TTFT of its request and is the client's own.
+// Fallbacks counts refused requests that were asked once more in another form
+// (Result.Fallbacks).
 type PoolStats struct {
-	Opened, Reused, Open, MaxOpen, Resent int64
+	Opened, Reused, Open, MaxOpen, Resent              int64
+	SetupWaits, SetupWaitNS, MaxSetupWaitNS, Fallbacks int64
 }

@@ -152,7 +152,8 @@ func splitOrigin(raw string) (origin, path string) {
 // Stats are the connection pool's counters so far.
 func (s *service) Stats() PoolStats {
 	t := s.http.Stats()
-	return PoolStats{Opened: t.Opened, Reused: t.Reused, Open: t.Open, MaxOpen: t.MaxOpen, Resent: t.Resent}
+	return PoolStats{Opened: t.Opened, Reused: t.Reused, Open: t.Open, MaxOpen: t.MaxOpen, Resent: t.Resent,
+		SetupWaits: t.SetupWaits, SetupWaitNS: t.SetupWaitNS, MaxSetupWaitNS: t.MaxSetupWaitNS, Fallbacks: s.quirks.fallbacks.Load()}
 }
 
 // Close drops idle connections.

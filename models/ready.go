@@ -196,6 +196,9 @@ func (s *service) tryReady(ctx context.Context, client Client, say func(string, 
 		req.MaxTokens = 16 // some services have a least length
 		r = client.Do(ctx, req)
 	}
+	if req.Stream && !r.Stream && r.Status == outputs.StatusOK && r.Fallbacks == 0 && !s.quirks.streams.Load() {
+		s.learn(quirks{noStream: true}) // asked for a stream, it gave a document
+	}
 	switch {
 	case r.Status == outputs.StatusOK:
 		say("%s answers", target)

@@ -30,8 +30,13 @@ type Result struct {
 
 	Stream, KernelStamp, Reused bool // Stream: the answer came as a stream
 	Resent, Reads, Coalesced    int32
-	BytesIn                     int64
-	RetryAfter                  int64 // ns the server asked to wait (429, 503); 0 = not said
+	// Fallbacks is how often the server had refused the request (400, 405, 415,
+	// 422) before it was asked in the form this result is of: without
+	// stream_options, with max_completion_tokens, or not streamed. The times are
+	// those of the last form alone.
+	Fallbacks  int32
+	BytesIn    int64
+	RetryAfter int64 // ns the server asked to wait (429, 503); 0 = not said
 
 	Text, Reasoning, ToolCalls string
 	MoreTexts                  []string       // answers of choices 1, 2, … (n > 1)

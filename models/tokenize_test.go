@@ -6,6 +6,7 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"sync/atomic"
 	"testing"
 
 	"ais_bench/models/transport"
@@ -17,9 +18,9 @@ func TestTokenizeFindsTheServersForm(t *testing.T) {
 		"vLLM": {"/tokenize", "prompt"}, "llama.cpp": {"/tokenize", "content"}, "llama-cpp-python": {"/extras/tokenize", "input"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			calls := 0
+			var calls atomic.Int32
 			srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-				calls++
+				calls.Add(1)
 				var body map[string]any
 				_ = json.NewDecoder(r.Body).Decode(&body) // a bad body has no field and is refused below
 				text, ok := body[form.field].(string)
@@ -39,13 +40,13 @@ func TestTokenizeFindsTheServersForm(t *testing.T) {
 			defer c.Close()
 			tok := c.(Tokenizer)
 			for i := range 2 {
-				calls = 0
+				calls.Store(0)
 				ids, err := tok.Tokenize(context.Background(), "hello")
 				if err != nil || len(ids) != 5 {
 					t.Fatalf("%d tokens, %v; want 5", len(ids), err)
 				}
-				if i == 1 && calls != 1 {
-					t.Errorf("the form that worked was not remembered: %d calls", calls)
+				if n := calls.Load(); i == 1 && n != 1 {
+					t.Errorf("the form that worked was not remembered: %d calls", n)
 				}
 			}
 		})

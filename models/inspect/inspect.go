@@ -9,8 +9,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
-	"sort"
+	"slices"
 	"strings"
 	"time"
 
@@ -148,11 +149,20 @@ func ask(ctx context.Context, get *models.Getter, url string) ([]byte, error) {
 	return body, nil
 }
 
+// parameterFamilies are the *_info metrics that hold an engine's parameters,
+// which stay the same while it runs. The list is a positive one because others
+// are state under the same ending: vllm:lora_requests_info lists the adapters
+// of the requests at this moment.
+var parameterFamilies = []string{"sglang:cache_config_info", "sglang:engine_config_info", "sglang:model_config_info",
+	"vllm:cache_config_info", "vllm:engine_config_info", "vllm:model_config_info"}
+
 // Differences are the parameters that changed between two snapshots: a restart
-// or a changed server makes a run's figures those of two servers.
+// or a changed server makes a run's figures those of two servers. Only what
+// both snapshots know is compared: a question that was not answered once is no
+// change.
 func Differences(before, after *Snapshot) []string {
 	var out []string
-	if before.Version != after.Version {
+	if before.Version != "" && after.Version != "" && before.Version != after.Version {
 		out = append(out, fmt.Sprintf("version %q became %q", before.Version, after.Version))
 	}
 	a, b := canonical(before.Models), canonical(after.Models)
@@ -165,44 +175,36 @@ func Differences(before, after *Snapshot) []string {
 			out = append(out, "the server was restarted")
 		}
 	}
-	names := map[string]bool{}
-	for n := range before.Info {
-		names[n] = true
-	}
-	sorted := make([]string, 0, len(names))
-	for n := range names {
-		sorted = append(sorted, n)
-	}
-	sort.Strings(sorted)
-	for _, n := range sorted {
-		if !strings.HasSuffix(n, "_info") || strings.HasPrefix(n, "/") {
-			continue // only label sets are parameters; /server_info also holds state
-		}
-		if after.Info[n] != nil && canonical(before.Info[n]) != canonical(after.Info[n]) {
+	for _, n := range parameterFamilies {
+		if x, y := before.Info[n], after.Info[n]; x != nil && y != nil && canonical(x) != canonical(y) {
 			out = append(out, n+" changed")
 		}
 	}
 	return out
 }
 
-// canonical is a value as JSON without what changes by itself.
+// canonical is a value as JSON without what changes by itself: the creation
+// times of the list of models, and the order of a list.
 func canonical(v any) string {
-	if list, ok := v.([]any); ok {
-		clean := make([]any, len(list))
-		for i, e := range list {
-			clean[i] = e
-			if m, ok := e.(map[string]any); ok {
-				c := map[string]any{}
-				for k, x := range m {
-					if k != "created" && k != "permission" {
-						c[k] = x
-					}
-				}
-				clean[i] = c
-			}
-		}
-		v = clean
+	list, ok := v.([]any)
+	if !ok {
+		return asJSON(v)
 	}
+	lines := make([]string, len(list))
+	for i, e := range list {
+		if m, ok := e.(map[string]any); ok {
+			c := maps.Clone(m)
+			delete(c, "created")
+			delete(c, "permission")
+			e = c
+		}
+		lines[i] = asJSON(e)
+	}
+	slices.Sort(lines)
+	return strings.Join(lines, "\n")
+}
+
+func asJSON(v any) string {
 	b, err := json.Marshal(v)
 	if err != nil {
 		return fmt.Sprint(v)

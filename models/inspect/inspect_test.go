@@ -60,6 +60,40 @@ func TestDifferences(t *testing.T) {
 	}
 }
 
+// A server that did not answer once, and state that comes and goes, are no changes.
+func TestDifferencesOfWhatIsNotKnownOrNoParameter(t *testing.T) {
+	text := func(extra string) *Snapshot {
+		m, err := ParseMetrics("vllm:cache_config_info{block_size=\"16\",engine=\"0\"} 1\n" + extra)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return &Snapshot{Version: "1", Models: []any{map[string]any{"id": "a"}, map[string]any{"id": "b"}}, Metrics: m.Totals(), Info: m.Infos()}
+	}
+	before := text("vllm:cache_config_info{block_size=\"16\",engine=\"1\"} 1\n")
+	for name, change := range map[string]func(s *Snapshot){
+		"version not told":    func(s *Snapshot) { s.Version = "" },
+		"models not told":     func(s *Snapshot) { s.Models = nil },
+		"metrics not told":    func(s *Snapshot) { s.Info, s.Metrics = nil, nil },
+		"models in new order": func(s *Snapshot) { s.Models = []any{map[string]any{"id": "b"}, map[string]any{"id": "a"}} },
+		"adapters of requests": func(s *Snapshot) {
+			s.Info["vllm:lora_requests_info"] = []any{map[string]any{"running_lora_adapters": "x"}}
+		},
+		"series in new order": func(s *Snapshot) {
+			list := s.Info["vllm:cache_config_info"].([]any)
+			list[0], list[1] = list[1], list[0]
+		},
+	} {
+		after := text("vllm:cache_config_info{block_size=\"16\",engine=\"1\"} 1\n")
+		before.Info["vllm:lora_requests_info"] = []any{map[string]any{"running_lora_adapters": ""}}
+		change(after)
+		for _, d := range [][]string{Differences(before, after), Differences(after, before)} {
+			if len(d) != 0 {
+				t.Errorf("%s: %v", name, d)
+			}
+		}
+	}
+}
+
 func TestSpecDecodeFromDeltas(t *testing.T) {
 	drafts := 0
 	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {

@@ -81,6 +81,7 @@ func NewClient(cfg ClientConfig, clock *Clock) (*Client, error) {
 	}
 	d.slots = make(chan struct{}, n)
 	c := &Client{origin: u, clock: clock, userAgent: cfg.UserAgent, pool: &pool{dialer: d, clock: clock}}
+	d.waited = c.pool.waited
 	if proxy != nil {
 		c.proxy = proxy.Scheme + "://" + proxy.Host
 		if u.Scheme == "http" {

@@ -287,3 +287,43 @@ func TestRaiseFileLimit(t *testing.T) {
 		t.Errorf("soft %d, hard %d, %v", soft, hard, err)
 	}
 }
+
+// TestWaitForASetUpSlotIsCounted: with one slot, a second connection waits for
+// the first to be set up, and that wait – part of its TTFT – is reported.
+func TestWaitForASetUpSlotIsCounted(t *testing.T) {
+	clock := NewClock()
+	inside, release := make(chan struct{}), make(chan struct{})
+	c, err := NewClient(ClientConfig{Origin: "http://127.0.0.1:1", MaxDials: 1, Dial: func(context.Context, string, string) (net.Conn, error) {
+		inside <- struct{}{}
+		<-release
+		return nil, errors.New("no")
+	}}, clock)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	done := make(chan struct{}, 3)
+	do := func(ctx context.Context) {
+		_, _ = c.Do(ctx, &Request{Method: "GET", Path: "/"}) // nothing is there
+		done <- struct{}{}
+	}
+	go do(context.Background())
+	<-inside
+	if st := c.Stats(); st.SetupWaits != 0 {
+		t.Errorf("the first waited: %+v", st)
+	}
+	go do(context.Background())
+	cancelled, cancel := context.WithCancel(context.Background())
+	cancel()
+	go do(cancelled) // gives up waiting, and has waited
+	<-done
+	release <- struct{}{}
+	<-done
+	<-inside
+	release <- struct{}{}
+	<-done
+	st := c.Stats()
+	if st.SetupWaits < 1 || st.SetupWaits > 2 || st.MaxSetupWaitNS <= 0 || st.SetupWaitNS < st.MaxSetupWaitNS {
+		t.Errorf("%+v", st)
+	}
+}

@@ -26,7 +26,8 @@ type dialer struct {
 	tls     *tls.Config
 	dial    DialFunc
 	timeout time.Duration
-	slots   chan struct{} // paces set-ups
+	slots   chan struct{}  // paces set-ups
+	waited  func(ns int64) // told of each wait for a slot
 	clock   *Clock
 }
 
@@ -45,12 +46,10 @@ func (d *dialer) connect(ctx context.Context, deadline int64) (*stampConn, net.C
 }
 
 func (d *dialer) paced(ctx context.Context) (*stampConn, net.Conn, error) {
-	select {
-	case d.slots <- struct{}{}:
-		defer func() { <-d.slots }()
-	case <-ctx.Done():
-		return nil, nil, fail(outputs.StatusCancelled, "wait to connect to %s: %w", d.addr, context.Cause(ctx))
+	if err := d.slot(ctx); err != nil {
+		return nil, nil, err
 	}
+	defer func() { <-d.slots }()
 	dialCtx := ctx
 	if d.timeout > 0 {
 		var cancel context.CancelFunc
@@ -72,6 +71,23 @@ func (d *dialer) paced(ctx context.Context) (*stampConn, net.Conn, error) {
 		return nil, nil, classifyDial(ctx, dialCtx, addr, err)
 	}
 	return raw, rw, nil
+}
+
+// slot takes a set-up slot and reports the wait where there was one.
+func (d *dialer) slot(ctx context.Context) error {
+	select {
+	case d.slots <- struct{}{}:
+		return nil
+	default:
+	}
+	since := d.clock.Now()
+	defer func() { d.waited(d.clock.Now() - since) }()
+	select {
+	case d.slots <- struct{}{}:
+		return nil
+	case <-ctx.Done():
+		return fail(outputs.StatusCancelled, "wait to connect to %s: %w", d.addr, context.Cause(ctx))
+	}
 }
 
 // layers adds the proxy's tunnel and TLS to a TCP connection.

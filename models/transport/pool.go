@@ -12,9 +12,13 @@ import (
 // sent into a closing connection is lost.
 const IdleTimeout = 4 * time.Second
 
-// Stats are counters of a client's connections since it was made.
+// Stats are counters of a client's connections since it was made. SetupWaits
+// counts the connections that had to wait for one of ClientConfig.MaxDials set-up
+// slots; SetupWaitNS and MaxSetupWaitNS are how long, in total and at most. That
+// wait lies between Sent and Connected: it is the client's, not the server's.
 type Stats struct {
-	Opened, Reused, Open, MaxOpen, Resent int64
+	Opened, Reused, Open, MaxOpen, Resent   int64
+	SetupWaits, SetupWaitNS, MaxSetupWaitNS int64
 }
 
 // conn is a connection with its read buffer. buf[r:w] is read but not consumed.
@@ -179,6 +183,15 @@ func (p *pool) close() {
 	for _, c := range dead {
 		p.drop(c)
 	}
+}
+
+// waited counts a wait for a set-up slot.
+func (p *pool) waited(ns int64) {
+	p.mu.Lock()
+	p.stats.SetupWaits++
+	p.stats.SetupWaitNS += ns
+	p.stats.MaxSetupWaitNS = max(p.stats.MaxSetupWaitNS, ns)
+	p.mu.Unlock()
 }
 
 func (p *pool) resent() {
