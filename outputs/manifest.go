@@ -170,9 +170,9 @@ type PairState struct {
 	NotAsked int64  `json:"not_asked,omitempty"`
 	// Sessions that asked it. Above 1 its duration and throughput span pauses.
 	Sessions int    `json:"sessions,omitempty"`
-	Scoring  string `json:"scoring_error,omitempty"`
-	Records  string `json:"records,omitempty"` // path relative to the run folder
-	SHA256   string `json:"sha256,omitempty"`  // of that file
+	Scoring  string `json:"scoring_error,omitempty"` // why the last scoring failed; the answers are there all the same
+	Records  string `json:"records,omitempty"`       // path relative to the run folder
+	SHA256   string `json:"sha256,omitempty"`        // of that file
 	Error    string `json:"error,omitempty"`
 }
 

@@ -566,3 +566,56 @@ func TestClockGoesOn(t *testing.T) {
 		t.Error("a manifest without a clock goes unnoticed")
 	}
 }
+
+// cutOff cancels a run at its first answer, as a second interrupt does.
+type cutOff struct {
+	Quiet
+	once   sync.Once
+	cancel context.CancelFunc
+}
+
+func (c *cutOff) Answered(*Task, *outputs.Record) { c.once.Do(c.cancel) }
+
+// TestCutOffRunStillLooksAtTheServer: what a run that was cut off says of the
+// server comes from the server, not from the cancelled request; and what it had
+// is kept and told as interrupted.
+func TestCutOffRunStillLooksAtTheServer(t *testing.T) {
+	set := kinds["numeric without a worked solution"].choice(t)
+	dir := t.TempDir()
+	sim, url := startSim(t, set, simulator.Config{Accuracy: 1, TTFT: 20 * time.Millisecond, TokensPerSecond: 1000})
+	m := modelAt(url, set)
+	m.Config.BatchSize = 2
+	plan, err := NewPlan([]ModelChoice{m}, []DatasetChoice{set})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	out, err := Run(ctx, plan, Options{Mode: ModeAll, WorkDir: dir, Observer: &cutOff{cancel: cancel}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	task := out.Tasks[0]
+	a, b := task.ServerBefore, task.ServerAfter
+	if a == nil || b == nil || a.Engine == nil || b.Engine == nil || *a.Engine != *b.Engine || len(b.Errors) > len(a.Errors) || len(task.Changed) > 0 {
+		t.Errorf("the server before %+v and after %+v; changed: %q", a, b, task.Changed)
+	}
+	man := manifestOf(t, out.Run)
+	if !out.Stopped || man.State != outputs.StateInterrupted || man.Pairs[0].State != outputs.PairInterrupted || man.Pairs[0].NotAsked == 0 {
+		t.Errorf("stopped %v, manifest %s, pair %+v", out.Stopped, man.State, man.Pairs[0])
+	}
+
+	// An answer that the user cut off is asked again and counts against nobody.
+	_, scored := runOnce(t, m, set, Options{WorkDir: dir, Reuse: "latest", Mode: ModeEval})
+	if scored.Err != nil {
+		t.Fatal(scored.Err)
+	}
+	if s := scored.Accuracy.Overall; s.N == 0 || s.Right != s.N || s.Failed != 0 || s.NotAsked != 20-s.N {
+		t.Errorf("scores of the part: %s, %d not asked", counts(s), s.NotAsked)
+	}
+	asked := sim.Stats().Requests
+	_, rest := runOnce(t, m, set, Options{WorkDir: dir, Reuse: "latest"})
+	if s := rest.Accuracy; rest.Err != nil || s.Overall.Right != 20 || sim.Stats().Requests-asked != int64(scored.Accuracy.Overall.NotAsked)+1 {
+		t.Errorf("completed: %v, %d requests for %d questions", rest.Err, sim.Stats().Requests-asked, scored.Accuracy.Overall.NotAsked)
+	}
+}
