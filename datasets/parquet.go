@@ -35,7 +35,7 @@ func readParquet(fsys opener, path string, yield rowFunc) error {
 	if err != nil {
 		return fmt.Errorf("%s: not a Parquet file: %w", path, err)
 	}
-	r := parquet.NewReader(pf) //lint:ignore SA1019 see readOne
+	r := parquet.NewReader(pf)
 	defer r.Close()
 	for n := 1; ; n++ {
 		row := map[string]any{}

@@ -114,7 +114,7 @@ var answerRules = map[string]rule{
 			return false
 		}
 		span := string(request[from:min(to+1, len(request))])
-		return strings.ToLower(pytext.Strip(r)) == strings.ToLower(pytext.Strip(span))
+		return sameLower(pytext.Strip(r), pytext.Strip(span))
 	},
 }
 

@@ -185,7 +185,7 @@ func oneOfOptions(a *arguments, r string) bool {
 	exact := letteredOptions.MatchString(list)
 	for _, o := range strings.Split(list, separator) {
 		o = pytext.Strip(o)
-		if exact && o == r || !exact && strings.ToLower(bare(o)) == strings.ToLower(bare(r)) {
+		if exact && o == r || !exact && sameLower(bare(o), bare(r)) {
 			return true
 		}
 	}

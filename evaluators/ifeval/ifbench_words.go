@@ -98,7 +98,7 @@ var wordRules = map[string]rule{
 		for i := 0; i+1 < len(parts); i++ {
 			end := pytext.Fields(strings.TrimRight(parts[i], pytext.Punctuation+" "))
 			begin := pytext.Fields(strings.TrimLeft(parts[i+1], pytext.Punctuation+" "))
-			if len(end) == 0 || len(begin) == 0 || strings.ToLower(end[len(end)-1]) != strings.ToLower(begin[0]) {
+			if len(end) == 0 || len(begin) == 0 || !sameLower(end[len(end)-1], begin[0]) {
 				return false
 			}
 		}
@@ -135,7 +135,7 @@ var wordRules = map[string]rule{
 				words = append(words, w)
 			}
 		}
-		return len(words) >= m && strings.ToLower(words[m-1]) == strings.ToLower(keyword)
+		return len(words) >= m && sameLower(words[m-1], keyword)
 	},
 	// … and here it is, except for one at the end.
 	"words:words_position": func(a *arguments, r string) bool {
@@ -180,4 +180,11 @@ func isPrime(n int) bool {
 		}
 	}
 	return true
+}
+
+// sameLower compares lower-cased texts, as the original does; that is narrower
+// than Unicode folding (strings.EqualFold).
+func sameLower(a, b string) bool {
+	a, b = strings.ToLower(a), strings.ToLower(b)
+	return a == b
 }
