@@ -240,6 +240,22 @@ func TestPressureKeepsClientsBusy(t *testing.T) {
 	}
 }
 
+// TestPressureKnowsThatItWasInterrupted: the interrupt comes when all clients
+// have long been started.
+func TestPressureKnowsThatItWasInterrupted(t *testing.T) {
+	stop := make(chan struct{})
+	var n atomic.Int64
+	rep := Run(context.Background(), Config{Clock: transport.NewClock(), Clients: 2, Duration: time.Hour, Stop: stop}, func(context.Context, Slot) {
+		time.Sleep(time.Millisecond)
+		if n.Add(1) == 20 {
+			close(stop)
+		}
+	})
+	if !rep.Stopped {
+		t.Errorf("an interrupted run of %d requests counts as complete", rep.Dispatched)
+	}
+}
+
 func TestDurationEndsAnOpenSchedule(t *testing.T) {
 	var n atomic.Int64
 	rep := Run(context.Background(), Config{Clock: transport.NewClock(), Schedule: Constant{Rate: 1000}, Duration: 25 * time.Millisecond}, func(context.Context, Slot) { n.Add(1) })

@@ -96,6 +96,9 @@ func Run(ctx context.Context, cfg Config, do func(context.Context, Slot)) Report
 		r.openLoop(inflight)
 	}
 	r.inFlight.Wait()
+	if cfg.Clients > 0 { // the clients go on long after the last of them was started
+		r.report.Stopped = r.stopped()
+	}
 	close(finished)
 	<-watched
 	r.report.Started, r.report.Ended = r.zero, cfg.Clock.Now()
@@ -256,5 +259,4 @@ func (r *runner) closedLoop(ctx context.Context) {
 		}()
 		k++
 	}
-	r.report.Stopped = r.stopped()
 }
