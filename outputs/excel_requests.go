@@ -10,7 +10,7 @@ import (
 // sheetColumns are the columns of the Requests sheet, by their names in
 // requestColumns. The CSV and the Parquet file have the rest.
 var sheetColumns = []string{"sample_id", "repeat", "turn", "attempt", "phase", "status", "http_status", "finish_reason",
-	"input_tokens", "output_tokens", "ttft_ms", "tpot_ms", "e2el_ms", "e2el_from_schedule_ms", "schedule_lag_ms", "max_stall_ms", "sent_at_ms"}
+	"input_tokens", "output_tokens", "ttft_ms", "tpot_ms", "e2el_ms", "e2el_from_schedule_ms", "client_queue_time_ms", "max_stall_ms", "sent_at_ms"}
 
 // requests streams the Requests sheet and gathers the Errors sheet on the way.
 func (x *excelReport) requests() error {

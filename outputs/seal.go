@@ -195,7 +195,7 @@ var requestColumns = []requestColumn{
 	{name: "tpot_ms", number: func(r *Record) (float64, bool) { v, ok := r.TPOT(); return v / 1e6, ok }},
 	millis("e2el_ms", (*Record).E2EL),
 	millis("e2el_from_schedule_ms", (*Record).ScheduledE2EL),
-	millis("schedule_lag_ms", (*Record).Lag),
+	millis("client_queue_time_ms", (*Record).ClientQueueTime),
 	millis("max_stall_ms", (*Record).MaxStall),
 	instant("scheduled_at_ms", func(r *Record) int64 { return r.Scheduled }),
 	instant("sent_at_ms", func(r *Record) int64 { return r.Sent }),

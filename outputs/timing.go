@@ -35,8 +35,10 @@ func (r *Record) E2EL() (int64, bool) { return between(r.Sent, r.LastToken) }
 // client's own queue included (coordinated omission).
 func (r *Record) ScheduledE2EL() (int64, bool) { return between(r.Scheduled, r.LastToken) }
 
-// Lag is how late the request was sent.
-func (r *Record) Lag() (int64, bool) { return between(r.Scheduled, r.Sent) }
+// ClientQueueTime is the time from the scheduled time to the send: the wait for
+// a free slot below the concurrency cap, which is the service's slowness, and
+// the client's own lag, which the manifest's schedule_lag_ms has apart.
+func (r *Record) ClientQueueTime() (int64, bool) { return between(r.Scheduled, r.Sent) }
 
 // TPOT is (E2EL - TTFT) / (output tokens - 1), in fractional nanoseconds;
 // undefined below two output tokens.

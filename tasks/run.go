@@ -259,10 +259,14 @@ func inferOne(ctx context.Context, out *Outcome, to *TaskOutcome, opts *Options)
 			return fmt.Errorf("resume %s: %w", t, err)
 		}
 	}
-	svc, err := startService(ctx, t.Model.Config, out.Clock, []*datasets.Set{to.Estimate.Set}, opts.ReadyTimeout, note)
+	svc, err := startService(ctx, t.Model.Config, out.Clock, []*datasets.Set{to.Estimate.Set}, opts.ReadyTimeout, opts.Stop, note)
 	if err != nil {
 		log.Error(err.Error())
-		return &EnvironmentError{fmt.Errorf("model %s: %w", t.Model.Name, err)}
+		err = fmt.Errorf("model %s: %w", t.Model.Name, err)
+		if errors.Is(err, errInterrupted) {
+			return err
+		}
+		return &EnvironmentError{err}
 	}
 	defer svc.close()
 	to.Served, to.URL = svc.cfg.Model, svc.cfg.URL
@@ -397,7 +401,7 @@ func startJudges(ctx context.Context, opts *Options, clock *transport.Clock) ([]
 		}
 	}
 	for _, j := range opts.Judges {
-		s, err := startService(ctx, j.Config, clock, nil, opts.ReadyTimeout, opts.Observer.Note)
+		s, err := startService(ctx, j.Config, clock, nil, opts.ReadyTimeout, opts.Stop, opts.Observer.Note)
 		if err != nil {
 			closeAll()
 			return nil, nil, fmt.Errorf("judge model %s: %w", j.Name, err)

@@ -49,8 +49,35 @@ type simOptions struct {
 
 // startService brings up the simulator where the model is one, finds the model
 // name, makes the client and checks readiness. sets are the data sets that
-// will be asked; the simulator answers them from their keys.
-func startService(ctx context.Context, cfg models.Config, clock *transport.Clock, sets []*datasets.Set, wait time.Duration, note func(string)) (*service, error) {
+// will be asked; the simulator answers them from their keys. Closing stop ends
+// the wait for a service that is not there yet.
+func startService(ctx context.Context, cfg models.Config, clock *transport.Clock, sets []*datasets.Set, wait time.Duration, stop <-chan struct{}, note func(string)) (*service, error) {
+	ctx, cancel := UntilStopped(ctx, stop) // nothing of the service lives on with this context
+	defer cancel()
+	s, err := bringUp(ctx, cfg, clock, sets, wait, note)
+	if err != nil && ctx.Err() != nil {
+		return nil, fmt.Errorf("%w: %w", errInterrupted, err)
+	}
+	return s, err
+}
+
+// errInterrupted is why a service was not waited for any longer.
+var errInterrupted = errors.New("interrupted while waiting for the service")
+
+// UntilStopped is ctx, ended as well when stop is closed.
+func UntilStopped(ctx context.Context, stop <-chan struct{}) (context.Context, context.CancelFunc) {
+	ctx, cancel := context.WithCancel(ctx)
+	go func() {
+		select {
+		case <-stop:
+			cancel()
+		case <-ctx.Done():
+		}
+	}()
+	return ctx, cancel
+}
+
+func bringUp(ctx context.Context, cfg models.Config, clock *transport.Clock, sets []*datasets.Set, wait time.Duration, note func(string)) (*service, error) {
 	s := &service{cfg: cfg}
 	if cfg.Simulated() {
 		if err := s.startSimulator(sets); err != nil {
@@ -118,7 +145,7 @@ func (s *service) startSimulator(sets []*datasets.Set) error {
 	if err := registry.Decode(raw, &o); err != nil {
 		return fmt.Errorf("sim options: %w", err)
 	}
-	answers, err := simulatorAnswers(sets)
+	answers, err := SimulatorAnswers(sets...)
 	if err != nil {
 		return err
 	}
@@ -155,9 +182,9 @@ func (s *service) startSimulator(sets []*datasets.Set) error {
 	return nil
 }
 
-// simulatorAnswers are the data sets' rows as the simulator reads them, one
-// JSON object a line.
-func simulatorAnswers(sets []*datasets.Set) ([]byte, error) {
+// SimulatorAnswers are data sets as the simulator's answer sheet
+// (simulator.Config.AnswersData): one JSON object a row, with question and answer.
+func SimulatorAnswers(sets ...*datasets.Set) ([]byte, error) {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
 	enc.SetEscapeHTML(false)

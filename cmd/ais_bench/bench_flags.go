@@ -126,7 +126,7 @@ func datasetFlags() []cli.Flag {
 		s("timed-trace-label-output-length", "output_length", "timed_trace: name of the column"),
 		s("timed-trace-label-hash-ids", "hash_ids", "timed_trace: name of the column"),
 		b("self-timed", "send when the trace's time stamps say (the default of traces)"),
-		b("no-self-timed", "send by --request-rate, whatever the trace says"),
+		b("no-self-timed", "pay no heed to the trace's time stamps: bench serve sends by --request-rate, bench throughput all at once"),
 		&cli.BoolFlag{Name: "use-trace-timestamps", Hidden: true},
 	}
 }

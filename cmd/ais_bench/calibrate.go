@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"time"
@@ -20,8 +21,8 @@ func calibrateCommand() *cli.Command {
 		Name:  "calibrate",
 		Usage: "measure the error of measurements on this machine, against a simulator that logs the truth",
 		Description: "Starts the simulator as a process of its own, streams from it with the client of real runs, and prints measured − true\n" +
-			"for TTFT, ITL and E2E, the lag of the schedule and the CPU a chunk costs; then raises the load until an error's p99\n" +
-			"passes --bound. docs/calibrate.md explains the figures.",
+			"for TTFT, ITL, E2E and the stamps, the lag of the schedule and the CPU a chunk costs; then raises the load until the p99 of\n" +
+			"stamp or ITL error passes --bound. docs/calibrate.md explains the figures.",
 		Flags: []cli.Flag{
 			&cli.IntFlag{Name: "streams", Value: 200, Usage: "concurrent streams"},
 			&cli.Float64Flag{Name: "rate", Value: 20, Usage: "tokens per second of each stream"},
@@ -29,7 +30,7 @@ func calibrateCommand() *cli.Command {
 			&cli.Int64Flag{Name: "seed", Usage: "seed of the streams' starts"},
 			&cli.BoolFlag{Name: "no-limit", Usage: "do not look for the highest load"},
 			&cli.IntFlag{Name: "max-streams", Value: 5000, Usage: "highest load tried"},
-			&cli.Float64Flag{Name: "bound", Value: 1000, Usage: "p99 error in µs that a load may reach"},
+			&cli.Float64Flag{Name: "bound", Value: 1000, Usage: "p99 of stamp and ITL error in µs that a load may reach"},
 			&cli.BoolFlag{Name: "json", Usage: "print one JSON object"},
 		},
 		Action: calibrateAction,
@@ -50,12 +51,12 @@ func calibrateAction(c *cli.Context) error {
 	if c.Int("streams") < 1 || c.Float64("rate") <= 0 {
 		return usagef("--streams and --rate must be above 0")
 	}
-	ctx, _, end := interrupts(c.Context, func(string) {})
+	ctx, end := interruptible(c.Context)
 	defer end()
-	out, err := runCalibration(c, calibrate.Config{Streams: c.Int("streams"), TokensPerSecond: c.Float64("rate"), Duration: time.Duration(d), Seed: uint64(c.Int64("seed")),
+	out, err := runCalibration(ctx, calibrate.Config{Streams: c.Int("streams"), TokensPerSecond: c.Float64("rate"), Duration: time.Duration(d), Seed: uint64(c.Int64("seed")),
 		Progress: func(line string) { fmt.Fprintln(c.App.ErrWriter, line) }})
 	if err != nil {
-		return &tasks.EnvironmentError{Err: err}
+		return calibrationError(ctx, err)
 	}
 	if !c.Bool("no-limit") {
 		cfg := calibrate.Config{TokensPerSecond: c.Float64("rate"), Duration: min(time.Duration(d), 3*time.Second), Seed: uint64(c.Int64("seed")),
@@ -64,7 +65,7 @@ func calibrateAction(c *cli.Context) error {
 			return &tasks.EnvironmentError{Err: err}
 		}
 		if out.Limit, err = calibrate.FindLimit(ctx, cfg, min(100, c.Int("max-streams")), c.Int("max-streams"), c.Float64("bound")); err != nil {
-			return &tasks.EnvironmentError{Err: err}
+			return calibrationError(ctx, err)
 		}
 	}
 	if c.Bool("json") {
@@ -79,6 +80,15 @@ func calibrateAction(c *cli.Context) error {
 	return printTables(c, tables)
 }
 
+// calibrationError tells an interrupt, a run that did not complete, from what the
+// surroundings do not allow.
+func calibrationError(ctx context.Context, err error) error {
+	if ctx.Err() != nil {
+		return errors.New("the calibration was interrupted")
+	}
+	return &tasks.EnvironmentError{Err: err}
+}
+
 // ownSimulator starts this very program as the simulator.
 func ownSimulator() (func(ctx context.Context, rate float64) (calibrate.Server, error), error) {
 	exe, err := os.Executable()
@@ -88,12 +98,12 @@ func ownSimulator() (func(ctx context.Context, rate float64) (calibrate.Server, 
 	return calibrate.Process(exe), nil
 }
 
-func runCalibration(c *cli.Context, cfg calibrate.Config) (*calibration, error) {
+func runCalibration(ctx context.Context, cfg calibrate.Config) (*calibration, error) {
 	var err error
 	if cfg.Start, err = ownSimulator(); err != nil {
 		return nil, err
 	}
-	r, err := calibrate.Run(c.Context, cfg)
+	r, err := calibrate.Run(ctx, cfg)
 	if err != nil {
 		return nil, err
 	}
@@ -108,7 +118,7 @@ func (cal *calibration) tables() []outputs.Table {
 	for _, row := range []struct {
 		name string
 		s    calibrate.Spread
-	}{{"TTFT", r.TTFTError}, {"ITL", r.ITLError}, {"E2E", r.E2EError}, {"Schedule lag", r.ScheduleLag}} {
+	}{{"TTFT", r.TTFTError}, {"ITL", r.ITLError}, {"E2E", r.E2EError}, {"Stamp", r.StampError}, {"Schedule lag", r.ScheduleLag}} {
 		t.AddRow(row.name, row.s.P50, row.s.P99, row.s.Max)
 	}
 	t.Notes = append(t.Notes, fmt.Sprintf("%d chunks compared, %.0f chunks/s, stamped by the %s (%.1f %% by the kernel)", r.Chunks, r.ChunksPerSecond, r.StampSource, 100*r.KernelShare))
@@ -121,11 +131,11 @@ func (cal *calibration) tables() []outputs.Table {
 	if l := cal.Limit; l != nil {
 		switch {
 		case l.Streams == 0:
-			t.Notes = append(t.Notes, fmt.Sprintf("not even %d streams keep every p99 error below %g µs here", l.FirstBad, l.BoundUS))
+			t.Notes = append(t.Notes, fmt.Sprintf("not even %d streams keep the p99 of stamp and ITL error below %g µs here", l.FirstBad, l.BoundUS))
 		case l.FirstBad == 0:
-			t.Notes = append(t.Notes, fmt.Sprintf("every load up to %d streams (%.0f chunks/s) keeps every p99 error below %g µs", l.Streams, l.ChunksPerSecond, l.BoundUS))
+			t.Notes = append(t.Notes, fmt.Sprintf("every load up to %d streams (%.0f chunks/s) keeps the p99 of stamp and ITL error below %g µs", l.Streams, l.ChunksPerSecond, l.BoundUS))
 		default:
-			t.Notes = append(t.Notes, fmt.Sprintf("highest load with every p99 error below %g µs: %d streams (%.0f chunks/s); %d streams do not", l.BoundUS, l.Streams, l.ChunksPerSecond, l.FirstBad))
+			t.Notes = append(t.Notes, fmt.Sprintf("highest load with the p99 of stamp and ITL error below %g µs: %d streams (%.0f chunks/s); %d streams do not", l.BoundUS, l.Streams, l.ChunksPerSecond, l.FirstBad))
 		}
 	}
 	return []outputs.Table{t}
@@ -133,16 +143,19 @@ func (cal *calibration) tables() []outputs.Table {
 
 // calibrateFor measures this machine's error at the highest concurrency of a
 // plan, with the tokens per second a stream of a fast service has.
-func calibrateFor(c *cli.Context, plan *tasks.Plan, note func(string)) (*calibration, error) {
+// An interrupt, which closes stop, ends it.
+func calibrateFor(ctx context.Context, stop <-chan struct{}, c *cli.Context, plan *tasks.Plan, note func(string)) (*calibration, error) {
+	ctx, cancel := tasks.UntilStopped(ctx, stop)
+	defer cancel()
 	streams := 1
 	for _, t := range plan.Tasks {
 		streams = max(streams, t.Model.Config.BatchSize)
 	}
 	streams = min(streams, 5000) // beyond it the simulator, on the same processors, is what saturates
 	note(fmt.Sprintf("calibrating with %d streams", streams))
-	cal, err := runCalibration(c, calibrate.Config{Streams: streams, TokensPerSecond: 20, Duration: 3 * time.Second, Seed: uint64(c.Int64("seed"))})
+	cal, err := runCalibration(ctx, calibrate.Config{Streams: streams, TokensPerSecond: 20, Duration: 3 * time.Second, Seed: uint64(c.Int64("seed"))})
 	if err != nil {
-		return nil, err
+		return nil, calibrationError(ctx, err)
 	}
 	note(fmt.Sprintf("measuring error at %d streams: worst p99 %.0f µs, stamped by the %s", streams, cal.WorstP99(), cal.StampSource))
 	return cal, nil

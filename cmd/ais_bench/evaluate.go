@@ -314,10 +314,10 @@ func carryOut(c *cli.Context, plan *tasks.Plan, opts tasks.Options) error {
 	defer end()
 	opts.Observer, opts.Stop = bar, stop
 	if c.Bool("calibrate") {
-		cal, err := calibrateFor(c, plan, bar.Note)
+		cal, err := calibrateFor(ctx, stop, c, plan, bar.Note)
 		if err != nil {
 			bar.close()
-			return &tasks.EnvironmentError{Err: err}
+			return err
 		}
 		opts.Calibration = cal
 	}

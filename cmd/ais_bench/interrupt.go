@@ -45,3 +45,9 @@ func interrupts(parent context.Context, note func(string)) (ctx context.Context,
 		})
 	}
 }
+
+// interruptible is for work that leaves nothing worth keeping when it is cut
+// short: the first Ctrl-C (or SIGTERM) cancels the context.
+func interruptible(parent context.Context) (ctx context.Context, end func()) {
+	return signal.NotifyContext(parent, os.Interrupt, syscall.SIGTERM)
+}

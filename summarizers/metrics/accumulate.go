@@ -165,7 +165,7 @@ func (a *Accumulator) transport(r *outputs.Record) {
 	if end != outputs.Never {
 		a.last = max(a.last, end)
 	}
-	if lag, ok := r.Lag(); ok {
+	if lag, ok := r.ClientQueueTime(); ok {
 		a.queue.Add(lag)
 	}
 	if r.Stream {

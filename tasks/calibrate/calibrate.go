@@ -2,8 +2,10 @@
 // the true time of every write, with the client and the load engine of real
 // runs, on the machine they run on, and reports measured − true.
 //
-// Both sides read the same wall clock, so an error is the age a chunk had when
-// it was stamped: the loopback's delay plus the client's own lateness. The
+// Both sides read the same wall clock, so a stamp's error is the age a chunk had
+// when it was stamped: the loopback's delay plus the client's own lateness. TTFT
+// and E2E are compared as what they are, spans from the sending on: their errors
+// hold the way there, connection set-up included, as well as the way back. The
 // server runs as a process of its own, because a client that shared its
 // scheduler would measure the scheduler.
 package calibrate
@@ -60,9 +62,10 @@ type Result struct {
 	FailedStreams   int     `json:"failed_streams"`
 	Unmatched       int     `json:"unmatched_streams"` // streams whose chunk counts differ from the truth's
 
-	TTFTError   Spread `json:"ttft_error_us"` // arrival stamp − write time of the first payload chunk
-	ITLError    Spread `json:"itl_error_us"`  // |measured gap − true gap|
-	E2EError    Spread `json:"e2e_error_us"`  // arrival stamp − write time of the last payload chunk
+	TTFTError   Spread `json:"ttft_error_us"`  // measured TTFT − the server's: from request read to first payload chunk written
+	ITLError    Spread `json:"itl_error_us"`   // |measured gap − true gap|
+	E2EError    Spread `json:"e2e_error_us"`   // as TTFTError, to the last payload chunk
+	StampError  Spread `json:"stamp_error_us"` // arrival stamp − write time of every payload chunk
 	ScheduleLag Spread `json:"schedule_lag_us"`
 
 	CPUPerChunk *float64 `json:"cpu_us_per_chunk"` // client process, user + system; null where it cannot be read
@@ -71,11 +74,13 @@ type Result struct {
 	ClockSteps  int64    `json:"clock_steps"` // > 0: the wall clock jumped and errors include the jump
 }
 
-// WorstP99 is the largest p99 of the three errors in microseconds, +Inf when
-// nothing could be compared or a stream failed.
+// WorstP99 is the larger p99 of stamp and ITL error in microseconds, +Inf when
+// nothing could be compared or a stream failed. TTFT and E2E error are left out:
+// they also hold the connection's set-up, the way there and the time the server
+// needs to read the request, which are no error of the client's stamps.
 func (r *Result) WorstP99() float64 {
 	worst := 0.0
-	for _, s := range []Spread{r.TTFTError, r.ITLError, r.E2EError} {
+	for _, s := range []Spread{r.StampError, r.ITLError} {
 		if s.P99 == nil {
 			return math.Inf(1)
 		}
@@ -146,7 +151,11 @@ func drive(ctx context.Context, cfg Config, url string, clock *transport.Clock) 
 }
 
 func compare(cfg Config, clock *transport.Clock, seen []measured, truth []simulator.TruthRequest, lag []int64, cpu, span time.Duration) (*Result, error) {
-	byID := make(map[string][]int64, len(truth))
+	type real struct {
+		received int64
+		chunks   []int64
+	}
+	byID := make(map[string]real, len(truth))
 	for _, t := range truth {
 		var at []int64
 		for _, c := range t.Chunks {
@@ -154,20 +163,21 @@ func compare(cfg Config, clock *transport.Clock, seen []measured, truth []simula
 				at = append(at, c.Wall)
 			}
 		}
-		byID[t.ID] = at
+		byID[t.ID] = real{t.Wall, at}
 	}
 	clk := clock.Report()
 	r := &Result{Streams: cfg.Streams, TokensPerSecond: cfg.TokensPerSecond, StampSource: string(clk.StampSource), ClockSteps: clk.Steps}
 	if n := clk.KernelReads + clk.OtherReads; n > 0 {
 		r.KernelShare = float64(clk.KernelReads) / float64(n)
 	}
-	var ttft, itl, e2e []int64
+	var ttft, itl, e2e, stamps []int64
 	for _, m := range seen {
 		if !m.ok {
 			r.FailedStreams++
 			continue
 		}
-		real := byID[m.id]
+		served := byID[m.id]
+		real := served.chunks
 		if len(real) == 0 || len(real) != len(m.chunkAt) {
 			r.Unmatched++
 			continue
@@ -175,15 +185,15 @@ func compare(cfg Config, clock *transport.Clock, seen []measured, truth []simula
 		stamp := func(i int) int64 { return clk.OffsetStartNS + m.sent + m.chunkAt[i] }
 		for i := range real {
 			r.Chunks++
-			late := stamp(i) - real[i]
-			switch {
-			case i == 0:
-				ttft = append(ttft, late)
-			default:
+			stamps = append(stamps, stamp(i)-real[i])
+			latency := m.chunkAt[i] - (real[i] - served.received)
+			if i == 0 {
+				ttft = append(ttft, latency)
+			} else {
 				itl = append(itl, abs((stamp(i)-stamp(i-1))-(real[i]-real[i-1])))
 			}
 			if i == len(real)-1 {
-				e2e = append(e2e, late)
+				e2e = append(e2e, latency)
 			}
 		}
 	}
@@ -191,6 +201,7 @@ func compare(cfg Config, clock *transport.Clock, seen []measured, truth []simula
 		return nil, errors.New("calibrate: no stream could be matched with the simulator's truth")
 	}
 	r.TTFTError, r.ITLError, r.E2EError, r.ScheduleLag = spread(ttft), spread(itl), spread(e2e), spread(lag)
+	r.StampError = spread(stamps)
 	if r.Chunks > 0 && cpu > 0 {
 		per := float64(cpu.Microseconds()) / float64(r.Chunks)
 		r.CPUPerChunk = &per
@@ -224,38 +235,71 @@ func spread(ns []int64) Spread {
 	return Spread{P50: at(0.5), P99: at(0.99), Max: at(1)}
 }
 
-// Limit is the highest load at which every p99 error stayed below a bound.
+// Limit is the highest load found at which the p99 of stamp and ITL error
+// stayed below a bound.
 type Limit struct {
 	BoundUS         float64  `json:"bound_us"`
 	Streams         int      `json:"streams"` // 0 = not even the first load tried held
 	ChunksPerSecond float64  `json:"chunks_per_second"`
 	WorstP99        *float64 `json:"worst_p99_us"`
-	// FirstBad is the next load tried, which did not hold; 0 = every load tried held.
+	// FirstBad is the lowest load tried that did not hold; 0 = every load tried held.
 	FirstBad int `json:"first_failing_streams"`
 }
 
+// refinements is how often the gap between the highest load that held and the
+// lowest that did not is halved.
+const refinements = 2
+
 // FindLimit raises the number of streams from start by half each time until
-// the bound is broken or most is reached.
+// the bound is broken or most is reached, then halves the gap twice, so that
+// the limit is known to about an eighth.
 func FindLimit(ctx context.Context, cfg Config, start, most int, boundUS float64) (*Limit, error) {
-	l := &Limit{BoundUS: boundUS}
-	for n := start; ; {
+	return findLimit(start, most, boundUS, func(n int) (*Result, error) {
 		cfg.Streams = n
 		r, err := Run(ctx, cfg)
+		if err == nil && cfg.Progress != nil {
+			what := fmt.Sprintf("worst p99 of stamp and ITL error %.0f µs", r.WorstP99())
+			if math.IsInf(r.WorstP99(), 1) {
+				what = fmt.Sprintf("%d streams failed, %d could not be matched", r.FailedStreams, r.Unmatched)
+			}
+			cfg.Progress(fmt.Sprintf("%d streams × %g tokens/s: %s", n, cfg.TokensPerSecond, what))
+		}
+		return r, err
+	})
+}
+
+func findLimit(start, most int, boundUS float64, measure func(streams int) (*Result, error)) (*Limit, error) {
+	l := &Limit{BoundUS: boundUS}
+	try := func(n int) error {
+		r, err := measure(n)
 		if err != nil {
+			return err
+		}
+		if worst := r.WorstP99(); worst < boundUS {
+			l.Streams, l.ChunksPerSecond, l.WorstP99 = n, r.ChunksPerSecond, &worst
+		} else {
+			l.FirstBad = n
+		}
+		return nil
+	}
+	for n := start; ; n = min(n*3/2+1, most) {
+		if err := try(n); err != nil {
 			return nil, err
 		}
-		worst := r.WorstP99()
-		if cfg.Progress != nil {
-			cfg.Progress(fmt.Sprintf("%d streams × %g tokens/s: worst p99 error %.0f µs", n, cfg.TokensPerSecond, worst))
+		if l.FirstBad > 0 {
+			break
 		}
-		if worst >= boundUS {
-			l.FirstBad = n
-			return l, nil
-		}
-		l.Streams, l.ChunksPerSecond, l.WorstP99 = n, r.ChunksPerSecond, &worst
 		if n == most {
 			return l, nil
 		}
-		n = min(n*3/2+1, most)
 	}
+	for range refinements {
+		if l.FirstBad-l.Streams < 2 {
+			break
+		}
+		if err := try((l.Streams + l.FirstBad) / 2); err != nil {
+			return nil, err
+		}
+	}
+	return l, nil
 }

@@ -2,6 +2,7 @@ package calibrate
 
 import (
 	"context"
+	"errors"
 	"math"
 	"testing"
 	"time"
@@ -41,20 +42,20 @@ func TestEveryChunkIsComparedWithItsTruth(t *testing.T) {
 	if r.FailedStreams != 0 || r.Unmatched != 0 || r.Chunks != 20*30 {
 		t.Errorf("%d failed, %d unmatched, %d chunks compared; want 0, 0, 600", r.FailedStreams, r.Unmatched, r.Chunks)
 	}
-	for name, s := range map[string]Spread{"ttft": r.TTFTError, "itl": r.ITLError, "e2e": r.E2EError, "lag": r.ScheduleLag} {
+	for name, s := range map[string]Spread{"ttft": r.TTFTError, "itl": r.ITLError, "e2e": r.E2EError, "stamp": r.StampError, "lag": r.ScheduleLag} {
 		if s.P50 == nil || s.P99 == nil || s.Max == nil || *s.P50 > *s.P99 || *s.P99 > *s.Max {
 			t.Errorf("%s: spread %+v is not ordered", name, s)
 		}
 	}
-	if *r.TTFTError.P50 < 0 {
-		t.Errorf("a chunk was seen %.1f µs before it was written", -*r.TTFTError.P50)
+	if *r.StampError.P50 < 0 {
+		t.Errorf("a chunk was seen %.1f µs before it was written", -*r.StampError.P50)
 	}
 }
 
 func TestCompareByHand(t *testing.T) {
 	clock := transport.NewClock()
 	offset := clock.Report().OffsetStartNS
-	truth := []simulator.TruthRequest{{ID: "a", Chunks: []simulator.TruthChunk{
+	truth := []simulator.TruthRequest{{ID: "a", Wall: offset + 507_000, Chunks: []simulator.TruthChunk{
 		{Kind: simulator.ChunkRole, Wall: offset + 900}, {Kind: simulator.ChunkContent, Wall: offset + 1_000_000},
 		{Kind: simulator.ChunkContent, Wall: offset + 2_000_000}, {Kind: simulator.ChunkDone, Wall: offset + 3_000_000}}}}
 	seen := []measured{{id: "a", sent: 500_000, chunkAt: []int64{510_000, 1_540_000}, ok: true}, {id: "b", ok: false}, {id: "c", ok: true, chunkAt: []int64{1}}}
@@ -68,12 +69,51 @@ func TestCompareByHand(t *testing.T) {
 			t.Errorf("%s = %v, want %v", name, got, want)
 		}
 	}
-	check("ttft", r.TTFTError.P50, 10) // 1,010,000 − 1,000,000 ns
-	check("e2e", r.E2EError.P50, 40)
+	check("ttft", r.TTFTError.P50, 17) // sent to first: 510,000 ns; received to written: 493,000 ns
+	check("e2e", r.E2EError.P50, 47)
+	check("stamp p50", r.StampError.P50, 25) // 10 µs and 40 µs
+	check("stamp max", r.StampError.Max, 40)
 	check("itl", r.ITLError.P50, 30) // gap 1,030,000 measured, 1,000,000 true
 	check("lag p50", r.ScheduleLag.P50, 2)
 	check("cpu", r.CPUPerChunk, 500)
 	if r.FailedStreams != 1 || r.Unmatched != 1 || !math.IsInf(r.WorstP99(), 1) {
 		t.Errorf("failed %d, unmatched %d, worst %v; want 1, 1, +Inf", r.FailedStreams, r.Unmatched, r.WorstP99())
+	}
+}
+
+// The limit is narrowed down after the first load that does not hold.
+func TestFindLimitNarrowsDown(t *testing.T) {
+	for _, tc := range []struct{ holds, most, streams, firstBad, runs int }{
+		{1000, 50, 50, 0, 1},
+		{1000, 200, 200, 0, 3},
+		{300, 5000, 284, 312, 6}, // 100, 151, 227, 341 !, 284, 312 !
+		{10, 5000, 0, 25, 3},     // 100 !, 50 !, 25 !
+	} {
+		runs := 0
+		l, err := findLimit(min(100, tc.most), tc.most, 1000, func(n int) (*Result, error) {
+			runs++
+			us := 500.0
+			if n > tc.holds {
+				us = 2000
+			}
+			return &Result{StampError: Spread{P99: &us}, ITLError: Spread{P99: &us}}, nil
+		})
+		if err != nil || l.Streams != tc.streams || l.FirstBad != tc.firstBad || runs != tc.runs || (l.WorstP99 == nil) != (tc.streams == 0) {
+			t.Errorf("holds to %d: %+v after %d runs, %v; want %+v", tc.holds, l, runs, err, tc)
+		}
+	}
+}
+
+// A cancelled context ends a calibration whose streams have hours to go.
+func TestCancelEndsCalibration(t *testing.T) {
+	ctx, cancel := context.WithCancel(context.Background())
+	start := func(c context.Context, rate float64) (Server, error) {
+		s, err := startInProcess(c, rate)
+		time.AfterFunc(50*time.Millisecond, cancel)
+		return s, err
+	}
+	_, err := FindLimit(ctx, Config{TokensPerSecond: 10, Duration: time.Hour, Start: start}, 4, 8, 1000)
+	if !errors.Is(err, context.Canceled) {
+		t.Errorf("error %v", err)
 	}
 }
