@@ -45,13 +45,6 @@ func (m Mode) evaluates() bool {
 	return m == ModeAll || m == ModeEval || m == ModeJudge || m == ModeInferJudge
 }
 
-// summarizesAccuracy: viz reads stored results, the evaluating modes fresh ones.
-func (m Mode) summarizesAccuracy() bool { return m.evaluates() || m == ModeViz }
-
-func (m Mode) summarizesPerformance() bool {
-	return m == ModeAll || m == ModePerf || m == ModePerfViz
-}
-
 // NeedsReuse reports whether the mode works on an earlier run only.
 func (m Mode) NeedsReuse() bool {
 	return m == ModeEval || m == ModeViz || m == ModePerfViz || m == ModeJudge

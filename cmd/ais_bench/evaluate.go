@@ -109,10 +109,15 @@ func checkEvaluateFlags(c *cli.Context) error {
 	if c.Int("max-num-workers") < 1 {
 		return usagef("--max-num-workers %d: give 1 or more", c.Int("max-num-workers"))
 	}
-	if s := c.String("summarizer"); s != "" {
-		if _, err := summarizerNamed(s); err != nil {
-			return err
-		}
+	if _, err := metricOptions(c); err != nil {
+		return err
+	}
+	mode, err := tasks.ParseMode(c.String("mode"))
+	if err != nil {
+		return usage(err)
+	}
+	if err := checkSummarizer(c.String("summarizer"), mode); err != nil {
+		return err
 	}
 	if err := checkSandbox(c); err != nil {
 		return err
@@ -140,6 +145,23 @@ func checkSandbox(c *cli.Context) error {
 // summarizers are AISBench's names by what they summarize.
 var summarizerKinds = map[string]string{"example": "accuracy", "medium": "accuracy", "leval": "accuracy",
 	"default_perf": "performance", "stable_stage": "performance"}
+
+// checkSummarizer refuses a summarizer of a kind that the mode does not give.
+// In mode all one run gives both, whichever is named.
+func checkSummarizer(s string, mode tasks.Mode) error {
+	if s == "" {
+		return nil
+	}
+	name, err := summarizerNamed(s)
+	if err != nil {
+		return err
+	}
+	performance := mode == tasks.ModeInfer || mode == tasks.ModePerf || mode == tasks.ModePerfViz
+	if kind := summarizerKinds[name]; mode != tasks.ModeAll && (kind == "performance") != performance {
+		return usagef("--summarizer %s summarizes %s, which --mode %s does not give", name, kind, mode)
+	}
+	return nil
+}
 
 func summarizerNamed(s string) (string, error) {
 	name := filepath.Base(s) // perf/default_perf is an old spelling

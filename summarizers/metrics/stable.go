@@ -9,25 +9,44 @@ import (
 // throughout the stable stage.
 const stableShare = 0.95
 
+// handOver is the longest dip below the threshold that does not end the stage,
+// in ns. In a closed loop every slot is empty for a moment between two
+// requests; below 20 slots ⌈0.95·peak⌉ is all of them, and without this the
+// stage of a perfectly steady run would end at the first answer.
+const handOver = int64(50e6)
+
 // stableStage finds the longest window [from, to) during which at least
-// ⌈0.95·peak⌉ requests were in flight; of equally long ones the first.
+// ⌈0.95·peak⌉ requests were in flight, hand-overs aside; of equally long ones
+// the first.
 func stableStage(steps []step) (from, to, least int64, ok bool) {
 	peak := peakOf(steps)
 	if peak == 0 {
 		return 0, 0, 0, false
 	}
 	least = int64(math.Ceil(stableShare*float64(peak) - 1e-9))
-	open, start := false, int64(0)
+	open, dipping := false, false
+	var start, dip int64
+	close := func(at int64) {
+		if !ok || at-start > to-from {
+			from, to, ok = start, at, true
+		}
+	}
 	for _, s := range steps {
 		switch {
 		case s.n >= least && !open:
 			open, start = true, s.at
-		case s.n < least && open:
-			open = false
-			if !ok || s.at-start > to-from {
-				from, to, ok = start, s.at, true
+		case s.n >= least && dipping:
+			if s.at-dip > handOver {
+				close(dip)
+				start = s.at
 			}
+			dipping = false
+		case s.n < least && open && !dipping:
+			dipping, dip = true, s.at
 		}
+	}
+	if open && dipping {
+		close(dip)
 	}
 	return from, to, least, ok
 }

@@ -217,7 +217,8 @@ func TestStableStage(t *testing.T) {
 		records    []*outputs.Record
 		start, dur float64 // s
 	}{
-		{"reached twice", pair, 0.01, 0.09},
+		{"a hand-over of 10 ms between", pair, 0.01, 0.19},
+		{"a pause of 60 ms between", []*outputs.Record{answer(0, 100*ms), answer(0, 100*ms), answer(160*ms, 40*ms), answer(160*ms, 40*ms)}, 0, 0.1},
 		{"reached once", pair[:2], 0.01, 0.09},
 		{"one slot", pair[5:], 0, 0.3},
 	} {
@@ -231,6 +232,23 @@ func TestStableStage(t *testing.T) {
 	}
 	if s := compute(t, Options{}).Stable; s.Exists || s.Reason == "" {
 		t.Errorf("no requests: %+v", s)
+	}
+}
+
+// A steady closed loop is stable from its first full moment to its last,
+// whatever the number of slots.
+func TestStableStageOfAClosedLoop(t *testing.T) {
+	for _, slots := range []int64{1, 2, 8, 40} {
+		var records []*outputs.Record
+		for k := range slots {
+			for i := range int64(20) { // 3 ms between two requests of a slot, slots out of step
+				records = append(records, answer(k*7*ms+i*103*ms, 100*ms))
+			}
+		}
+		s := compute(t, Options{}, records...).Stable
+		if !s.Exists || s.DurationS == nil || *s.DurationS < 1.7 {
+			t.Errorf("%d slots for two seconds: stage %+v", slots, s)
+		}
 	}
 }
 
