@@ -74,7 +74,10 @@ func Report(run *outputs.Run, o ReportOptions) (*Summary, error) {
 			return nil, err
 		}
 	}
-	s.tables(o)
+	if m, err := run.ReadManifest(); err == nil && o.Health == nil {
+		o.Health = m.ClientHealth
+	}
+	s.tables(o, o.Health)
 	if len(s.Tables) == 0 {
 		return s, nil
 	}
@@ -139,12 +142,15 @@ func (s *Summary) measure(run *outputs.Run, pairs []outputs.Pair, o metrics.Opti
 	return nil
 }
 
-func (s *Summary) tables(o ReportOptions) {
+func (s *Summary) tables(o ReportOptions, health any) {
 	if len(s.Accuracy) > 0 {
 		s.Tables = append(s.Tables, AccuracyTable(s.Accuracy), OutcomeTable(s.Accuracy))
 	}
 	for _, p := range s.Performance {
 		s.Tables = append(s.Tables, p.tables()...)
+	}
+	if t := ClientTable(health); o.Performance && len(t.Rows) > 0 {
+		s.Tables = append(s.Tables, t)
 	}
 }
 
@@ -188,9 +194,6 @@ func (s *Summary) data(run *outputs.Run, pairs []outputs.Pair, o ReportOptions) 
 		d.Checklist = m.Checklist
 		d.Notes = append(d.Notes, m.Warnings...)
 		d.Config = configEntries(m)
-		if o.Health == nil {
-			o.Health = m.ClientHealth
-		}
 	}
 	health := plain(o.Health)
 	d.Notes = append(d.Notes, ClientBound(health)...)

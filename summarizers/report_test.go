@@ -94,7 +94,7 @@ func TestReport(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(s.Performance) != 1 || len(s.Accuracy) != 1 || len(s.Tables) != 5 {
+	if len(s.Performance) != 1 || len(s.Accuracy) != 1 || len(s.Tables) != 6 {
 		t.Fatalf("%d performances, %d accuracies, %d tables", len(s.Performance), len(s.Accuracy), len(s.Tables))
 	}
 	b, err := os.ReadFile(run.PerformancePath("m", "d", "json"))
