@@ -163,3 +163,75 @@ func TestReadmesInStep(t *testing.T) {
 		}
 	}
 }
+
+// TestDocumentedFlagsExist fails when the first column of a table in a command
+// page names a flag that no command has: one renamed or removed since.
+func TestDocumentedFlagsExist(t *testing.T) {
+	app := newApp(io.Discard, io.Discard)
+	known := map[string]bool{}
+	collect := func(flags []cli.Flag) {
+		for _, f := range flags {
+			for _, n := range f.Names() {
+				known[n] = true
+			}
+		}
+	}
+	collect(app.Flags)
+	var walk func(commands []*cli.Command)
+	walk = func(commands []*cli.Command) {
+		for _, c := range commands {
+			collect(c.Flags)
+			walk(c.Subcommands)
+		}
+	}
+	walk(app.Commands)
+	row := regexp.MustCompile("(?m)^\\| (`--?[^|]*`) \\|")
+	name := regexp.MustCompile("`--?([A-Za-z0-9][A-Za-z0-9-]*)")
+	for _, page := range []string{"cli.md", "bench.md", "bench-serve.md"} {
+		b, err := os.ReadFile(filepath.Join("..", "..", "docs", page))
+		if err != nil {
+			t.Fatal(err)
+		}
+		seen := 0
+		for _, m := range row.FindAllStringSubmatch(string(b), -1) {
+			for _, n := range name.FindAllStringSubmatch(m[1], -1) {
+				seen++
+				if !known[n[1]] {
+					t.Errorf("docs/%s: there is no flag %q", page, n[1])
+				}
+			}
+		}
+		if seen == 0 {
+			t.Errorf("docs/%s: no table of flags found", page)
+		}
+	}
+}
+
+// TestEveryPageIsReachable fails when no chain of links leads from
+// docs/README.md to a page of the folder.
+func TestEveryPageIsReachable(t *testing.T) {
+	docs := filepath.Join("..", "..", "docs")
+	link := regexp.MustCompile(`\]\(([\w-]+\.md)(?:#[^)\s]*)?\)`)
+	reached := map[string]bool{"README.md": true}
+	for todo := []string{"README.md"}; len(todo) > 0; todo = todo[1:] {
+		b, err := os.ReadFile(filepath.Join(docs, todo[0]))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, m := range link.FindAllStringSubmatch(string(b), -1) {
+			if !reached[m[1]] {
+				reached[m[1]] = true
+				todo = append(todo, m[1])
+			}
+		}
+	}
+	pages, err := filepath.Glob(filepath.Join(docs, "*.md"))
+	if err != nil || len(pages) == 0 {
+		t.Fatalf("no pages in docs: %v", err)
+	}
+	for _, p := range pages {
+		if !reached[filepath.Base(p)] {
+			t.Errorf("docs/%s: no link leads there from docs/README.md", filepath.Base(p))
+		}
+	}
+}
