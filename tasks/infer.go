@@ -95,7 +95,7 @@ func (in *inference) ask(ctx context.Context) (rep Inference, err error) {
 }
 
 func (in *inference) phases(ctx context.Context, todo []question, rep *Inference) error {
-	if len(todo) == 0 && in.opts.Duration == 0 {
+	if len(todo) == 0 {
 		in.observe.TaskStarted(in.task, 0, 0)
 		in.observe.TaskEnded(in.task)
 		return nil
