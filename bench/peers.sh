@@ -3,7 +3,8 @@
 # each reported beside what the simulator really did. How each was run is exactly what stands below.
 #
 #   bench/peers.sh install DIR [NAME…]   throw-away virtual environments in DIR (vllm evalscope guidellm)
-#   bench/peers.sh run DIR [NAME…]       Markdown on stdout; ais_bench first, then every NAME (default: all that DIR has)
+#   bench/peers.sh run DIR [NAME…]       Markdown on stdout; ais_bench first, then every NAME (default: all that DIR has;
+#                                        ais_bench: no other)
 #
 # BENCH_STREAMS="100 500"  loads, concurrent streams      BENCH_TOKENS=200  output tokens of a request
 # BENCH_WAVES=2            requests of each stream        BENCH_RATE=20     tokens/s of each stream
@@ -15,7 +16,7 @@ bin=${AIS_BENCH:-$PWD/bin/ais_bench}
 here=$PWD/bench
 action=${1:-}
 dir=${2:-}
-case $action in install | run) ;; *) sed -n '2,12s/^# \{0,1\}//p' "$0"; exit 2 ;; esac
+case $action in install | run) ;; *) sed -n '2,13s/^# \{0,1\}//p' "$0"; exit 2 ;; esac
 [ -n "$dir" ] || { echo "peers.sh $action: name the directory of the environments" >&2; exit 2; }
 mkdir -p "$dir"
 dir=$(cd "$dir" && pwd)
@@ -55,6 +56,9 @@ tok=$dir/tokenizer
 if [ ${#names[@]} -eq 0 ]; then
   for n in vllm evalscope guidellm; do if has "$n"; then names+=("$n"); fi; done
 fi
+others=()
+for n in "${names[@]}"; do if [ "$n" != ais_bench ]; then others+=("$n"); fi; done
+names=("${others[@]}")
 out=${BENCH_OUT:-}
 if [ -z "$out" ]; then out=$(mktemp -d); drop=$out; else mkdir -p "$out"; out=$(cd "$out" && pwd); drop=; fi
 sim=
