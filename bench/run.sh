@@ -15,7 +15,7 @@
 #
 # BENCH_SECONDS=60     length of the longest load; the others follow. 5 is a smoke test.
 # BENCH_PEERS_DIR=DIR  environments that `bench/peers.sh install DIR` made
-# BENCH_PEERS_INSTALL=1  make them first, in BENCH_PEERS_DIR or a directory that is thrown away (network, about 10 GB)
+# BENCH_PEERS_INSTALL=1  make them first, in BENCH_PEERS_DIR or a directory that is thrown away (network, 17 GB)
 set -euo pipefail
 cd "$(dirname "$0")/.."
 GO=${GO:-go}
