@@ -414,13 +414,19 @@ func (l *loader) warn() {
 	}
 	ungraded := 0
 	for _, s := range l.set.Samples {
-		if s.Gold == "" && len(s.Golds) == 0 {
+		if !l.cfg.Graded(&s) {
 			ungraded++
 		}
 	}
-	if ungraded > 0 && needsGold(l.cfg.Scorer) {
+	if ungraded > 0 {
 		l.set.Warnings = append(l.set.Warnings, fmt.Sprintf("%s: %d of %d rows have no published answer and cannot be scored", l.cfg.Abbr, ungraded, len(l.set.Samples)))
 	}
+}
+
+// Graded reports whether a sample can be scored: a scorer that compares with a
+// reference needs one.
+func (c Config) Graded(s *Sample) bool {
+	return s.Gold != "" || len(s.Golds) > 0 || !needsGold(c.For(s.Subset).Scorer)
 }
 
 // needsGold reports whether a scorer compares with a reference answer; code is

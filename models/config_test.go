@@ -142,6 +142,8 @@ func TestValidate(t *testing.T) {
 		{"header value", func(c *Config) { c.Headers = map[string]string{"a": "c\r\nd: e"} }, "header"},
 		{"proxy", func(c *Config) { c.Proxy = "socks5://u:pa55word@h" }, "proxy"},
 		{"sim options", func(c *Config) { c.Sim = map[string]any{"a": 1} }, "sim_chat"},
+		{"length among the kwargs", func(c *Config) { c.GenerationKwargs = map[string]any{"max_tokens": 7} }, "--max-out-len"},
+		{"messages among the kwargs", func(c *Config) { c.GenerationKwargs = map[string]any{"messages": []any{}} }, "template"},
 		{"no address", func(c *Config) { c.URL = "" }, "--url"},
 	}
 	for _, tc := range tests {

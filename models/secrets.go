@@ -79,6 +79,9 @@ func (c Config) Secrets() []string {
 		return envRef.ReplaceAllStringFunc(s, func(ref string) string { return os.Getenv(ref[2 : len(ref)-1]) })
 	}
 	add(lookup(c.APIKey))
+	if key := lookup(c.APIKey); key != "" {
+		add(base64.StdEncoding.EncodeToString([]byte(key))) // as a server that logs it encoded would echo it
+	}
 	for k, v := range c.Headers {
 		for _, m := range envRef.FindAllStringSubmatch(v, -1) {
 			add(os.Getenv(m[1])) // what was worth hiding in the environment is a secret under any header name

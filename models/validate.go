@@ -51,6 +51,11 @@ func (c Config) Validate() error {
 	case len(c.Sim) > 0 && !c.Simulated():
 		return bad("sim", "options", "only go with type sim_chat or sim_completions")
 	}
+	for k := range c.GenerationKwargs {
+		if instead, ok := reservedKwargs[k]; ok {
+			return bad("generation_kwargs."+k, "", "is set elsewhere and would not be sent: use "+instead)
+		}
+	}
 	t := c.TrafficCfg
 	switch {
 	case !(t.Burstiness >= 0):
@@ -98,4 +103,11 @@ func validHeaderName(s string) bool {
 		}
 	}
 	return true
+}
+
+// reservedKwargs are request fields with a setting of their own, which wins. A
+// generation_kwarg of that name would stand in the manifest and never be sent.
+var reservedKwargs = map[string]string{
+	"model": "model (--model)", "stream": "stream (--stream, --no-stream)", "max_tokens": "max_out_len (--max-out-len)",
+	"max_completion_tokens": "max_out_len (--max-out-len)", "messages": "the data set's template", "prompt": "the data set's template",
 }

@@ -126,8 +126,8 @@ func evaluate(ctx context.Context, out *Outcome, to *TaskOutcome, opts *Options,
 		s := &set.Samples[i]
 		for r := range repeats {
 			k := outputs.PredictionKey{SampleID: sampleKey(s), Repeat: int32(r), SessionID: s.SessionID}
-			if rules[s.Subset] == nil {
-				continue // a sub-set that is only timed
+			if rules[s.Subset] == nil || !set.Config.Graded(s) {
+				continue // only timed; the loader has warned of rows without a reference
 			}
 			due++
 			p := byKey[k]

@@ -201,9 +201,6 @@ func (in *inference) loadConfig(n int) (load.Config, error) {
 	}
 	arrivals := load.Arrivals{RequestRate: m.RequestRate, Burstiness: m.TrafficCfg.Burstiness, RampUp: m.TrafficCfg.RampUpStrategy,
 		RampStart: m.TrafficCfg.RampUpStartRPS, RampEnd: m.TrafficCfg.RampUpEndRPS, Count: rescaled(cfg), Seed: uint64(in.opts.Seed)}
-	if arrivals.RequestRate < 0.001 { // AISBench's threshold for "no pacing"
-		arrivals.RequestRate = 0
-	}
 	if arrivals.RampUp != "" {
 		arrivals.RequestRate = 0
 		if arrivals.Count == 0 {
@@ -352,7 +349,6 @@ func (in *inference) one(ctx context.Context, q question, s load.Slot, round int
 		res := in.svc.client.Do(ctx, req)
 		res.Decode()
 		rec := newRecord(res, req)
-		countTokens(rec, in.opts.CountTokens)
 		in.label(rec, q.sample, q.repeat+int32(round*in.task.repeats()), attempt, s)
 		in.label2(rec, req)
 		in.keep(rec)

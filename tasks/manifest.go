@@ -220,7 +220,7 @@ func finishManifest(out *Outcome, m *outputs.Manifest, opts *Options) error {
 func asked(p *outputs.PairState, to *TaskOutcome, opts *Options) {
 	in := to.Inference
 	if in == nil {
-		if p.State == outputs.PairPlanned && to.Err != nil && !errors.Is(to.Err, errNotStarted) {
+		if p.State == outputs.PairPlanned && to.Err != nil && !errors.Is(to.Err, errNotStarted) && !errors.Is(to.Err, errInterrupted) {
 			p.State, p.Error = outputs.PairFailed, to.Err.Error()
 		}
 		return

@@ -32,6 +32,9 @@ func (in *inference) onePPL(ctx context.Context, q question, s load.Slot) bool {
 			rec := newRecord(res, req)
 			in.label(rec, q.sample, q.repeat, attempt, s)
 			rec.Turn = int32(label)
+			if label > 0 { // due when the label before it has been answered
+				rec.Scheduled = rec.Sent
+			}
 			in.label2(rec, req)
 			if res.Status == outputs.StatusOK && len(res.PromptLogprobs) == 0 {
 				rec.Status = outputs.StatusMalformed

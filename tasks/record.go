@@ -26,17 +26,3 @@ func newRecord(res *models.Result, req *models.Request) *outputs.Record {
 	}
 	return rec
 }
-
-// countTokens fills in the output tokens of an answer nobody counted.
-func countTokens(rec *outputs.Record, count func(string) int) {
-	if count == nil || !rec.OK() || rec.OutputTokens != outputs.UnknownTokens {
-		return
-	}
-	n := 0
-	for _, text := range []string{rec.Text, rec.Reasoning, rec.ToolCalls} {
-		if text != "" {
-			n += count(text)
-		}
-	}
-	rec.OutputTokens, rec.TokenSource = int32(n), outputs.TokensLocalTokenizer
-}

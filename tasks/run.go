@@ -46,8 +46,9 @@ type Options struct {
 	// Batch > 0 asks in rounds of so many requests: a round starts when the one
 	// before has ended.
 	Batch int
-	// CountTokens measures answers whose server reports no usage, with the model's
-	// own tokenizer; nil leaves such counts unknown.
+	// CountTokens counts, after the phase, the answers of a server that reports no
+	// usage and has no tokenizer of its own, with the model's local one; nil = the
+	// one of the model's path.
 	CountTokens func(text string) int
 	// RequestIDPrefix + number is the id of every request (vLLM's
 	// --request-id-prefix); "" = ids in the form of UUIDs.
@@ -180,6 +181,11 @@ func Run(ctx context.Context, plan *Plan, opts Options) (*Outcome, error) {
 	if err != nil {
 		return nil, err
 	}
+	unlock, err := out.Run.Lock()
+	if err != nil {
+		return nil, &EnvironmentError{err}
+	}
+	defer unlock()
 	out.Run.SetRedactor(outputs.NewRedactor(secrets(plan, opts.Judges)...))
 	before, err := earlier(out.Run, opts.resuming)
 	if err != nil {

@@ -79,13 +79,18 @@ func Score(ctx context.Context, o ScoreOptions) (*evaluators.Result, []ScoredAns
 	if err := scoreAll(ctx, answers, rules); err != nil {
 		return nil, nil, fmt.Errorf("score %s: %w", o.Predictions, err)
 	}
+	return summarize(task, set, rules, Scored(answers), nil), answers, nil
+}
+
+// Scored are the verdicts of answers, an item's further answers being repeats.
+func Scored(answers []ScoredAnswer) []evaluators.Scored {
 	repeats := map[string]int{}
 	scored := make([]evaluators.Scored, len(answers))
 	for i, a := range answers {
-		scored[i] = evaluators.Scored{ItemID: a.Item.ID, Subset: a.Item.Subset, Repeat: repeats[a.Item.ID], Verdict: a.Verdict}
+		scored[i] = evaluators.Scored{ItemID: a.Item.ID, Subset: a.Item.Subset, Repeat: repeats[a.Item.ID], Verdict: a.Verdict, References: a.Item.References()}
 		repeats[a.Item.ID]++
 	}
-	return summarize(task, set, rules, scored, nil), answers, nil
+	return scored
 }
 
 func scoreAll(ctx context.Context, answers []ScoredAnswer, rules map[string]evaluators.Scorer) error {

@@ -41,18 +41,32 @@ func (in *inference) countMissingTokens(ctx context.Context) error {
 		return nil
 	}
 	in.observe.Note(fmt.Sprintf("the server reported no usage for %d of %d requests: output tokens are counted by %s", missing, total, source))
-	return in.rewrite(func(rec *outputs.Record) error {
+	failed, lastErr := 0, error(nil)
+	err := in.rewrite(func(rec *outputs.Record) error {
 		if !uncounted(rec) {
 			return nil
 		}
-		n, err := count(ctx, rec.Reasoning+rec.Text+rec.ToolCalls)
-		if err != nil {
-			in.observe.Note(fmt.Sprintf("request %s: tokens not counted: %v", rec.RequestID, err))
-			return nil
+		total := 0
+		// Each part on its own: the special tokens between them keep a token from
+		// spanning two.
+		for _, part := range []string{rec.Reasoning, rec.Text, rec.ToolCalls} {
+			if part == "" {
+				continue
+			}
+			n, err := count(ctx, part)
+			if err != nil {
+				failed, lastErr = failed+1, err
+				return nil
+			}
+			total += n
 		}
-		rec.OutputTokens, rec.TokenSource = int32(n), source
+		rec.OutputTokens, rec.TokenSource = int32(total), source
 		return nil
 	})
+	if failed > 0 {
+		in.observe.Note(fmt.Sprintf("%d answers could not be counted and stay unknown, the last one because of: %v", failed, lastErr))
+	}
+	return err
 }
 
 func uncounted(rec *outputs.Record) bool {
@@ -68,6 +82,9 @@ func (in *inference) counter(ctx context.Context) (count func(context.Context, s
 				return len(ids), err
 			}, outputs.TokensServerTokenize, ""
 		}
+	}
+	if local := in.opts.CountTokens; local != nil {
+		return func(_ context.Context, text string) (int, error) { return local(text), nil }, outputs.TokensLocalTokenizer, ""
 	}
 	path := in.svc.cfg.Path
 	if path == "" {

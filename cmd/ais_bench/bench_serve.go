@@ -208,7 +208,7 @@ func vllmOptions(c *cli.Context, o bench.Options) (vllm.Options, error) {
 		}
 		v.Metrics = append(v.Metrics, m)
 	}
-	if v.Percentiles, err = parsePercentiles(c.String("metric-percentiles")); err != nil {
+	if v.Percentiles, err = percentiles(c); err != nil {
 		return v, err
 	}
 	slos, err := metrics.ParseSLOs(c.StringSlice("goodput"))

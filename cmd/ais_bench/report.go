@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"strconv"
 	"strings"
 
 	"github.com/urfave/cli/v2"
@@ -23,30 +22,22 @@ func metricOptions(c *cli.Context) (metrics.Options, error) {
 	if o.SLOs, err = metrics.ParseSLOs(c.StringSlice("goodput")); err != nil {
 		return o, usage(err)
 	}
-	if o.Percentiles, err = parsePercentiles(c.String("metric-percentiles")); err != nil {
+	if o.Percentiles, err = percentiles(c); err != nil {
 		return o, err
 	}
 	return o, nil
 }
 
-// parsePercentiles reads "50,90,99.9"; P99 and Median are understood.
-func parsePercentiles(s string) ([]float64, error) {
-	var out []float64
-	for _, p := range strings.Split(s, ",") {
-		p = strings.TrimSpace(p)
-		if p == "" {
-			continue
-		}
-		if strings.EqualFold(p, "median") {
-			p = "50"
-		}
-		v, err := strconv.ParseFloat(strings.TrimLeft(p, "pP"), 64)
-		if err != nil || !(v >= 0 && v <= 100) { // NaN is neither
-			return nil, usagef("--metric-percentiles %s: %q is not a percentile between 0 and 100", s, p)
-		}
-		out = append(out, v)
+// percentiles reads --metric-percentiles.
+func percentiles(c *cli.Context) ([]float64, error) {
+	ps, err := metrics.ParsePercentiles([]string{c.String("metric-percentiles")})
+	if err == nil && len(ps) == 0 {
+		err = errors.New("no percentile in it")
 	}
-	return out, nil
+	if err != nil {
+		return nil, usagef("--metric-percentiles %s: %w", c.String("metric-percentiles"), err)
+	}
+	return ps, nil
 }
 
 // writeReports makes tables and files of a run that has just ended, and prints

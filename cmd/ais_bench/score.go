@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 
@@ -8,6 +9,7 @@ import (
 
 	"ais_bench/datasets"
 	"ais_bench/evaluators"
+	"ais_bench/evaluators/stats"
 	"ais_bench/outputs"
 	"ais_bench/tasks"
 )
@@ -34,6 +36,8 @@ func scoreCommand() *cli.Command {
 			&cli.StringSliceFlag{Name: "set", Usage: "change a field: models.NAME.FIELD=VALUE or datasets.NAME.FIELD=VALUE"},
 			&cli.StringFlag{Name: "env-file", Usage: "read environment variables (keys) from this `FILE`"},
 			&cli.StringFlag{Name: "details", Usage: "write every row's verdict to this `FILE` (jsonl)"},
+			&cli.StringFlag{Name: "against", Usage: "`FILE` with other answers to the same questions: compare the two by item (McNemar); default with --against-field: the same file"},
+			&cli.StringFlag{Name: "against-field", Usage: "field of the other answers; default: --prediction-field"},
 			&cli.BoolFlag{Name: "json", Usage: "print one JSON object"},
 			&cli.BoolFlag{Name: "list", Usage: "list all scorers"},
 		},
@@ -60,6 +64,17 @@ type scoreJSON struct {
 	Repeats *evaluators.RepeatMetrics     `json:"repeats,omitempty"`
 	Subsets map[string]evaluators.Summary `json:"subsets,omitempty"`
 	Groups  []evaluators.GroupResult      `json:"groups,omitempty"`
+	Paired  *pairedJSON                   `json:"paired,omitempty"`
+}
+
+// pairedJSON is the comparison with --against.
+type pairedJSON struct {
+	N          int         `json:"n"` // items both answered
+	OnlyHere   int         `json:"right_only_here"`
+	OnlyThere  int         `json:"right_only_there"`
+	Difference float64     `json:"difference"` // mean score there minus here
+	CI         *[2]float64 `json:"ci"`
+	P          float64     `json:"mcnemar_p"`
 }
 
 func scoreAction(c *cli.Context) error {
@@ -113,16 +128,57 @@ func scoreAction(c *cli.Context) error {
 			return &tasks.EnvironmentError{Err: err}
 		}
 	}
-	if c.Bool("json") {
-		return printScoreJSON(c, res)
+	var paired *stats.Paired
+	if c.String("against") != "" || c.String("against-field") != "" {
+		other := o
+		other.Predictions = cmp.Or(c.String("against"), o.Predictions)
+		other.PredictionField = cmp.Or(c.String("against-field"), o.PredictionField)
+		_, theirs, err := tasks.Score(c.Context, other)
+		if err != nil {
+			return usageUnlessEnvironment(err)
+		}
+		p, ok := evaluators.ComparePaired(tasks.Scored(answers), tasks.Scored(theirs))
+		if !ok {
+			return usagef("score: --against: the two files have no item that both answered")
+		}
+		paired = &p
 	}
-	return printScore(c, res)
+	if c.Bool("json") {
+		return printScoreJSON(c, res, paired)
+	}
+	if err := printScore(c, res); err != nil {
+		return err
+	}
+	return printPaired(c, paired)
 }
 
-func printScoreJSON(c *cli.Context, res *evaluators.Result) error {
+// printPaired shows how the other answers differ from the first.
+func printPaired(c *cli.Context, p *stats.Paired) error {
+	if p == nil {
+		return nil
+	}
+	t := outputs.Table{Title: "The other answers against these, item by item", Columns: []outputs.Column{{Name: "items both answered", Kind: outputs.KindInt},
+		{Name: "right only here", Kind: outputs.KindInt}, {Name: "right only there", Kind: outputs.KindInt}, {Name: "difference", Unit: "%", Kind: outputs.KindPercent},
+		{Name: "95 % from", Unit: "%", Kind: outputs.KindPercent}, {Name: "to", Unit: "%", Kind: outputs.KindPercent}, {Name: "McNemar p", Kind: outputs.KindFloat, Format: "%.3g"}}}
+	var low, high any
+	if p.CI != nil {
+		low, high = p.CI.Low, p.CI.High
+	}
+	t.AddRow(p.N, p.OnlyA, p.OnlyB, p.Diff, low, high, p.McNemar)
+	fmt.Fprintln(c.App.Writer)
+	return t.WriteText(c.App.Writer, outputs.TextOptions{})
+}
+
+func printScoreJSON(c *cli.Context, res *evaluators.Result, paired *stats.Paired) error {
 	s := res.Overall
 	out := scoreJSON{Dataset: res.Dataset, Scorer: res.Scorer, ScorerVersion: res.ScorerVersion, N: s.N, Right: s.Right, Wrong: s.Wrong,
 		Unparsable: s.Unparsable, Empty: s.Empty, Failed: s.Failed, Accuracy: s.Accuracy, Parts: s.Parts, Metrics: s.Metrics, Repeats: s.Repeats, Groups: res.Groups}
+	if paired != nil {
+		out.Paired = &pairedJSON{N: paired.N, OnlyHere: paired.OnlyA, OnlyThere: paired.OnlyB, Difference: paired.Diff, P: paired.McNemar}
+		if paired.CI != nil {
+			out.Paired.CI = &[2]float64{paired.CI.Low, paired.CI.High}
+		}
+	}
 	if s.CI != nil {
 		out.CI = &[2]float64{s.CI.Low, s.CI.High}
 	}

@@ -34,7 +34,7 @@ type Accumulator struct {
 	reads, coalesced                          int64
 	chunks, chunkTokens                       int64
 	responses, kernel, reused, sent, streamed int64
-	good                                      int64
+	good, decided                             int64
 	attained                                  []Attainment
 
 	e2el, ttft, ttfat, tpot                     *Dist
@@ -316,9 +316,11 @@ func (a *Accumulator) endings(r *outputs.Record) {
 }
 
 func (a *Accumulator) levels(r *outputs.Record) {
-	all := len(a.attained) > 0
+	all, allKnown, missed := len(a.attained) > 0, true, false
 	for i := range a.attained {
 		met, known := a.attained[i].judge(r)
+		allKnown = allKnown && known
+		missed = missed || known && !met
 		if known {
 			a.attained[i].Judged++
 		}
@@ -326,6 +328,9 @@ func (a *Accumulator) levels(r *outputs.Record) {
 			a.attained[i].Met++
 		}
 		all = all && met
+	}
+	if allKnown || missed { // one level missed decides, whatever is unknown
+		a.decided++
 	}
 	if all {
 		a.good++

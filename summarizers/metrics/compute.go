@@ -53,7 +53,8 @@ func (a *Accumulator) rates(r *Result) {
 	if a.reasoningKnown > 0 {
 		r.ReasoningTokens = &a.reasoning
 	}
-	if len(a.o.SLOs) > 0 {
+	judged := len(a.o.SLOs) > 0 && (a.decided > 0 || r.Requests.Success == 0)
+	if judged {
 		r.GoodputShare = ratio(a.good, r.Requests.Total)
 	}
 	steps := sweep(a.flights)
@@ -79,7 +80,7 @@ func (a *Accumulator) rates(r *Result) {
 	if a.inputKnown > 0 && a.outputKnown > 0 {
 		r.TotalTokenThroughput = per(float64(a.input) + float64(a.output))
 	}
-	if len(a.o.SLOs) > 0 {
+	if judged {
 		r.RequestGoodput = per(float64(a.good))
 	}
 	// A run shorter than the window has no full second to find: its count in a

@@ -266,6 +266,10 @@ func TestUnknownAndRetried(t *testing.T) {
 	null(t, "output throughput", r.OutputThroughput)
 	null(t, "total throughput", r.TotalTokenThroughput)
 	null(t, "attainment of what nobody saw", r.Attainment[0].Share)
+	null(t, "goodput of what nobody saw", r.RequestGoodput)
+	null(t, "goodput share of what nobody saw", r.GoodputShare)
+	slow := compute(t, Options{SLOs: []SLO{{"ttft", 1000}, {"e2el", 1}}}, a) // one level is missed for certain
+	near(t, "goodput decided by the level that is known", slow.GoodputShare, 0)
 	near(t, "e2el", r.E2EL.Mean, 100)
 	if r.TotalOutputTokens != nil || r.TokenSources["unknown"].N != 1 {
 		t.Errorf("tokens %v, sources %v", r.TotalOutputTokens, r.TokenSources)

@@ -91,7 +91,6 @@ func TestIgnoreEOSByDefault(t *testing.T) {
 func TestOptionsThatCannotBeMeant(t *testing.T) {
 	for want, o := range map[string]Options{
 		"--request-rate":       {RequestRate: -1},
-		"at least 0.001":       {RequestRate: 0.0001},
 		"--burstiness":         {Burstiness: -1},
 		"--max-concurrency":    {MaxConcurrency: 1e6},
 		"--num-warmups":        {NumWarmups: -1},

@@ -94,8 +94,6 @@ func (o *Options) check() error {
 	switch {
 	case math.IsNaN(o.RequestRate) || o.RequestRate < 0:
 		return fmt.Errorf("--request-rate %g: give a rate above 0, or inf", o.RequestRate)
-	case o.RequestRate > 0 && o.RequestRate < 0.001:
-		return fmt.Errorf("--request-rate %g: give at least 0.001 requests/s", o.RequestRate)
 	case math.IsNaN(o.Burstiness) || o.Burstiness < 0:
 		return fmt.Errorf("--burstiness %g: give a number above 0 (1 = Poisson, below 1 = burstier, inf = constant gaps)", o.Burstiness)
 	case o.MaxConcurrency < 0 || o.MaxConcurrency > maxConcurrency:
