@@ -12,7 +12,7 @@ dir=${E2E_DIR:-$(mktemp -d)}
 rows=${E2E_ROWS:-50}
 gsm8k=${GSM8K:-../shared/conformance/gsm8k/test.jsonl}
 mkdir -p "$dir"
-rm -rf "$dir/demo" "$dir/gsm8k" "$dir/whole"
+rm -rf "$dir/demo" "$dir/gsm8k" "$dir/whole" "$dir/gsm8k_whole"
 server=
 cleanup() {
   if [ -n "$server" ]; then kill "$server" 2>/dev/null || true; wait "$server" 2>/dev/null || true; fi
@@ -49,10 +49,15 @@ echo "== demo data set again, whole answers: here the server reports usage"
   --generation-kwargs temperature=0 --max-out-len 256 --set datasets.demo_gsm8k_gen_4_shot_cot_chat_prompt.max_out_len=256 \
   --batch-size 2 --summarizer example --work-dir "$dir/whole" | tee "$dir/whole.txt"
 
+echo "== GSM8K again, $rows rows, whole answers"
+"$bin" --models vllm_api_general_chat --url "http://127.0.0.1:$port" --datasets gsm8k_gen_0_shot_cot_chat_prompt "${path[@]}" --num-prompts "$rows" --no-stream \
+  --generation-kwargs temperature=0 --max-out-len 256 --set datasets.gsm8k_gen_0_shot_cot_chat_prompt.max_out_len=256 \
+  --batch-size 2 --summarizer example --work-dir "$dir/gsm8k_whole" | tee "$dir/gsm8k_whole.txt"
+
 echo "== checks"
-for what in demo gsm8k whole; do
+for what in demo gsm8k whole gsm8k_whole; do
   grep -q "Performance Parameters" "$dir/$what.txt" || { echo "no performance table in $what"; exit 1; }
   grep -q "accuracy" "$dir/$what.txt" || { echo "no accuracy table in $what"; exit 1; }
 done
 echo "both tables were printed for all runs"
-"$dir/venv/bin/python" bench/e2e_check.py "http://127.0.0.1:$port" "$dir/demo" "$dir/gsm8k" "$dir/whole"
+"$dir/venv/bin/python" bench/e2e_check.py "http://127.0.0.1:$port" "$dir/demo" "$dir/gsm8k" "$dir/whole" "$dir/gsm8k_whole"
