@@ -65,10 +65,9 @@ func TestErrorsHoldNoControlCharacters(t *testing.T) {
 func TestSecretsInUnusualPlaces(t *testing.T) {
 	c := Config{Abbr: "m", Type: "openai_chat", URL: "http://user:urlpw444@host/v1",
 		GenerationKwargs: map[string]any{"api_key": "kwsecret1", "max_tokens": 7, "extra_body": map[string]any{"token": "kwsecret2", "stop_token_ids": []any{1}}}}
-	all := strings.Join(c.Secrets(), " ")
 	t.Setenv("VERDICT_KEY", "sk-envkey-0123")
 	c.APIKey = "${VERDICT_KEY}"
-	all = strings.Join(c.Secrets(), " ")
+	all := strings.Join(c.Secrets(), " ")
 	for _, want := range []string{"sk-envkey-0123", "c2stZW52a2V5LTAxMjM=", "urlpw444", "dXNlcjp1cmxwdzQ0NA==", "kwsecret1", "kwsecret2"} {
 		if !strings.Contains(all, want) {
 			t.Errorf("%s is not among the secrets: %s", want, all)

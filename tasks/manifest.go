@@ -283,6 +283,9 @@ func stateOf(m *outputs.Manifest) outputs.RunState {
 func servers(m *outputs.Manifest, ses *outputs.Session, out *Outcome) {
 	first := m.ServerBefore == nil
 	for _, to := range out.Tasks { // one server a run is the rule; the first asked stands for it, the others are in Extra
+		if to.Proxy != "" { // times through a proxy are the proxy's too
+			extra(m, "proxy of "+to.Task.ModelAbbr, to.Proxy)
+		}
 		if to.ServerBefore == nil {
 			continue
 		}

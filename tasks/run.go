@@ -96,6 +96,7 @@ type TaskOutcome struct {
 	Accuracy  *evaluators.Result
 	Served    string // model name that was asked
 	URL       string
+	Proxy     string // in use, without its credentials; "" = none
 	// ServerBefore and ServerAfter are what the server said about itself; Changed
 	// is what differed, one line each: the run is then invalid.
 	ServerBefore, ServerAfter *outputs.ServerSnapshot
@@ -276,6 +277,9 @@ func inferOne(ctx context.Context, out *Outcome, to *TaskOutcome, opts *Options)
 	}
 	defer svc.close()
 	to.Served, to.URL = svc.cfg.Model, svc.cfg.URL
+	if c, ok := svc.client.(interface{ Proxy() string }); ok {
+		to.Proxy = c.Proxy()
+	}
 	in := &inference{task: t, opts: opts, run: out.Run, svc: svc, set: to.Estimate.Set, clock: out.Clock,
 		observe: &loggingObserver{Observer: opts.Observer, log: log}, stop: opts.Stop}
 	watch := watchServer(ctx, svc, opts.SpecDecode)
