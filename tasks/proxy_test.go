@@ -2,7 +2,6 @@ package tasks
 
 import (
 	"io"
-	"net"
 	"net/http"
 	"net/http/httptest"
 	"sync/atomic"
@@ -15,48 +14,35 @@ import (
 func TestProxyInUseIsRecorded(t *testing.T) {
 	set := builtinSet(t, "demo_gsm8k_gen_0_shot_cot_str_perf")
 	_, url := startSim(t, set, simulator.Config{})
-	var tunnels atomic.Int64
+	var through atomic.Int64
 	proxy := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if r.Method != http.MethodConnect { // the questions beside the measured ones
-			http.Error(w, "only tunnels here", http.StatusNotImplemented)
-			return
-		}
-		tunnels.Add(1)
-		far, err := net.Dial("tcp", r.Host)
+		through.Add(1)
+		out := r.Clone(r.Context())
+		out.RequestURI = "" // set on received requests only
+		resp, err := http.DefaultTransport.RoundTrip(out)
 		if err != nil {
 			http.Error(w, err.Error(), http.StatusBadGateway)
 			return
 		}
-		defer far.Close()
-		near, _, err := w.(http.Hijacker).Hijack()
-		if err != nil {
-			t.Error(err)
-			return
-		}
-		defer near.Close()
-		if _, err := io.WriteString(near, "HTTP/1.1 200 Connection established\r\n\r\n"); err != nil {
-			return
-		}
-		go func() {
-			defer far.Close()
-			_, _ = io.Copy(far, near) // ends with the tunnel
-		}()
-		_, _ = io.Copy(near, far)
+		defer resp.Body.Close()
+		w.Header().Set("Content-Type", resp.Header.Get("Content-Type"))
+		w.WriteHeader(resp.StatusCode)
+		_, _ = io.Copy(w, resp.Body) // the client sees a cut answer
 	}))
 	defer proxy.Close()
 	m := modelAt(url, set)
 	m.Config.Proxy = proxy.URL
 	out, task := runOnce(t, m, set, Options{})
-	if tunnels.Load() == 0 || task.Inference == nil || task.Inference.Answered != 8 {
-		t.Errorf("%d tunnels, inference %+v; want 8 answers through the proxy", tunnels.Load(), task.Inference)
+	if through.Load() < 8 || task.Inference == nil || task.Inference.Answered != 8 {
+		t.Errorf("%d requests through the proxy, inference %+v, error %v; want 8 answers", through.Load(), task.Inference, task.Err)
 	}
 	if got := manifestOf(t, out.Run).Extra["proxy of sim"]; got != proxy.URL {
 		t.Errorf("the manifest names proxy %v, want %s", got, proxy.URL)
 	}
-	before := tunnels.Load()
+	before := through.Load()
 	m.Config.Proxy = ""
 	out, _ = runOnce(t, m, set, Options{})
-	if got := manifestOf(t, out.Run).Extra["proxy of sim"]; got != nil || tunnels.Load() != before {
-		t.Errorf("no proxy was asked for; the manifest names %v, %d further tunnels", got, tunnels.Load()-before)
+	if got := manifestOf(t, out.Run).Extra["proxy of sim"]; got != nil || through.Load() != before {
+		t.Errorf("no proxy was asked for; the manifest names %v, %d requests went through one", got, through.Load()-before)
 	}
 }
