@@ -49,10 +49,7 @@ func Scan(doc []byte, a *wire.Answer) wire.Verdict {
 		case "usage":
 			v |= scanUsage(&l, a)
 		case "error":
-			if raw := l.Skip(); len(raw) > 0 && string(raw) != "null" {
-				v |= wire.Failure
-				a.Failure = wire.ErrorMessage(raw)
-			}
+			v |= a.ReadFailure(&l)
 		case "object":
 			if t, ok := l.Text(); ok {
 				isError = string(t) == "error"

@@ -64,10 +64,7 @@ func scanObject(l *wire.Lexer, a *wire.Answer) (v wire.Verdict) {
 		case "meta_info":
 			v |= scanMeta(l, a)
 		case "error":
-			if raw := l.Skip(); len(raw) > 0 && string(raw) != "null" {
-				v |= wire.Failure
-				a.Failure = wire.ErrorMessage(raw)
-			}
+			v |= a.ReadFailure(l)
 		default:
 			l.Skip()
 		}

@@ -45,10 +45,7 @@ func scan(l *wire.Lexer, a *wire.Answer) (v wire.Verdict) {
 		case "details":
 			v |= scanDetails(l, a)
 		case "error":
-			if raw := l.Skip(); len(raw) > 0 && string(raw) != "null" {
-				v |= wire.Failure
-				a.Failure = wire.ErrorMessage(raw)
-			}
+			v |= a.ReadFailure(l)
 		default:
 			l.Skip()
 		}

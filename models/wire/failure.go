@@ -32,3 +32,14 @@ func ErrorMessage(raw []byte) string {
 	}
 	return found
 }
+
+// ReadFailure consumes the value of an error field; anything but null is a
+// failure of the server's, whose message is kept.
+func (a *Answer) ReadFailure(l *Lexer) Verdict {
+	raw := l.Skip()
+	if len(raw) == 0 || string(raw) == "null" {
+		return 0
+	}
+	a.Failure = ErrorMessage(raw)
+	return Failure
+}
