@@ -14,7 +14,7 @@ func StudentQuantile(p, df float64) float64 {
 		return -StudentQuantile(1-p, df)
 	}
 	low, high := 0.0, 1.0
-	for studentCDF(high, df) < p && high < 1e12 {
+	for StudentCDF(high, df) < p && high < 1e12 {
 		high *= 2
 	}
 	for range 200 {
@@ -22,7 +22,7 @@ func StudentQuantile(p, df float64) float64 {
 		if mid == low || mid == high {
 			break
 		}
-		if studentCDF(mid, df) < p {
+		if StudentCDF(mid, df) < p {
 			low = mid
 		} else {
 			high = mid
@@ -31,13 +31,20 @@ func StudentQuantile(p, df float64) float64 {
 	return (low + high) / 2
 }
 
-func studentCDF(t, df float64) float64 {
-	return 1 - incompleteBeta(df/(df+t*t), df/2, 0.5)/2
+// StudentCDF is the probability that Student's t with df degrees of freedom is
+// at most t.
+func StudentCDF(t, df float64) float64 {
+	tail := IncompleteBeta(df/(df+t*t), df/2, 0.5) / 2
+	if t < 0 {
+		return tail
+	}
+	return 1 - tail
 }
 
-// incompleteBeta is I_x(a,b) by Lentz's continued fraction (Numerical Recipes
-// §6.4).
-func incompleteBeta(x, a, b float64) float64 {
+// IncompleteBeta is the regularised incomplete beta function I_x(a,b) by Lentz's
+// continued fraction (Numerical Recipes §6.4): the distribution function of the
+// beta distribution, and with it of Student's t and of the binomial.
+func IncompleteBeta(x, a, b float64) float64 {
 	if x <= 0 {
 		return 0
 	}
@@ -64,7 +71,7 @@ func betaFraction(x, a, b float64) float64 {
 	}
 	c, d := 1.0, 1/guard(1-(a+b)*x/(a+1))
 	h := d
-	for m := 1.0; m < 1000; m++ {
+	for m := 1.0; m < 1e6; m++ { // takes some √max(a,b) steps
 		even := m * (b - m) * x / ((a + 2*m - 1) * (a + 2*m))
 		d = 1 / guard(1+even*d)
 		c = guard(1 + even/c)

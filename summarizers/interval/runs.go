@@ -1,0 +1,79 @@
+package interval
+
+import (
+	"math"
+
+	"ais_bench/evaluators/stats"
+)
+
+// Runs summarizes one figure of several runs of the same configuration.
+type Runs struct {
+	N    int
+	Mean float64
+	SD   float64 // of single runs, n − 1
+	// CV is SD/|Mean|, nil for a mean of 0.
+	CV       *float64
+	Min, Max float64
+	Interval Interval // of the mean
+}
+
+// RunsMean is the mean of one value per run with Student's interval,
+// mean ± t·SD/√n. It holds whatever happens within a run, because only whole
+// runs are taken as independent. ok is false below two runs.
+func RunsMean(values []float64, level float64) (Runs, bool) {
+	i, ok := student(values, level, "runs-t")
+	if !ok {
+		return Runs{}, false
+	}
+	sd, _ := stats.StdDev(values)
+	r := Runs{N: len(values), Mean: stats.Mean(values), SD: sd, Min: values[0], Max: values[0], Interval: i}
+	for _, v := range values {
+		r.Min, r.Max = min(r.Min, v), max(r.Max, v)
+	}
+	if r.Mean != 0 {
+		cv := sd / math.Abs(r.Mean)
+		r.CV = &cv
+	}
+	return r, true
+}
+
+func student(x []float64, level float64, method string) (Interval, bool) {
+	sd, ok := stats.StdDev(x)
+	if !ok || !validLevel(level) {
+		return Interval{}, false
+	}
+	n, mean := float64(len(x)), stats.Mean(x)
+	half := stats.StudentQuantile(1-tail(level), n-1) * sd / math.Sqrt(n)
+	return Interval{mean - half, mean + half, level, method}, true
+}
+
+// MinBatches is the fewest windows BatchMeans judges a rate by.
+const MinBatches = 8
+
+// BatchMeans is the interval of a rate within one run from its values in
+// consecutive windows of equal length (Conway 1963; Law, Kelton 2000, §9.5.3):
+// requests overlap and hold each other up, so single requests are not
+// independent, but windows some times longer than a request nearly are. What
+// correlation is left between neighbouring windows (r₁, corrected for its bias
+// of −1/n, never below 0) widens the interval as for a first-order
+// autoregressive series: variance × (1+r)/(1−r), degrees of freedom × (1−r)/(1+r).
+// ok is false below MinBatches windows.
+func BatchMeans(windows []float64, level float64) (i Interval, correlation float64, ok bool) {
+	n := float64(len(windows))
+	sd, _ := stats.StdDev(windows)
+	if len(windows) < MinBatches || !validLevel(level) {
+		return Interval{}, 0, false
+	}
+	mean := stats.Mean(windows)
+	if sd > 0 {
+		c := 0.0
+		for j := 1; j < len(windows); j++ {
+			c += (windows[j-1] - mean) * (windows[j] - mean)
+		}
+		correlation = min(max(c/(sd*sd*(n-1))+1/n, 0), 0.9)
+	}
+	inflate := (1 + correlation) / (1 - correlation)
+	df := max((n-1)/inflate, 1)
+	half := stats.StudentQuantile(1-tail(level), df) * sd * math.Sqrt(inflate/n)
+	return Interval{mean - half, mean + half, level, "batch-means-t"}, correlation, true
+}

@@ -1,0 +1,97 @@
+package interval
+
+import (
+	"math"
+
+	"ais_bench/evaluators/stats"
+)
+
+// rare is the count below which the score interval's end at the nearer edge (0
+// or 1) is replaced by the exact one.
+const rare = 10
+
+// Share is Wilson's score interval of k of n (Wilson 1927). Where fewer than 10
+// lie on the smaller side, the end at that side's edge is Clopper and Pearson's
+// exact one ("wilson+exact"), because Wilson's leaves out the true share there
+// up to one time in six (Brown, Cai, DasGupta 2001, §4.1.1): a single failure in 177 would prove a failure
+// rate above 0.1 %. ok is false for n = 0 or impossible counts.
+func Share(k, n int64, level float64) (Interval, bool) { return ShareOf(float64(k), float64(n), level) }
+
+// ShareOf is Share with counts that need not be whole: with a design effect d
+// (DesignEffect) k/d and n/d are the counts of as many independent values as the
+// dependent ones are worth (Korn, Graubard 1998).
+func ShareOf(k, n, level float64) (Interval, bool) {
+	if !validLevel(level) {
+		return Interval{}, false
+	}
+	w, ok := stats.WilsonAt(k, n, stats.NormalQuantile(1-tail(level)))
+	if !ok {
+		return Interval{}, false
+	}
+	i := Interval{w.Low, w.High, level, "wilson"}
+	if min(k, n-k) >= rare || k == 0 || k == n {
+		return i, true
+	}
+	exact, _ := stats.ClopperPearson(k, n, level)
+	if n-k < k && exact.High > i.Hi {
+		i.Hi, i.Method = exact.High, "wilson+exact"
+	} else if k < n-k && exact.Low < i.Lo {
+		i.Lo, i.Method = exact.Low, "wilson+exact"
+	}
+	return i, true
+}
+
+// ShareMinN is the smallest n at which even a share of 1 out of n has an interval
+// above limit (for limits of a failure rate give 1 − limit): ⌈z²·limit/(1−limit)⌉.
+// It is 0 when no n suffices (limit ≥ 1).
+func ShareMinN(limit, level float64) int64 {
+	if limit >= 1 || !validLevel(level) {
+		return 0
+	}
+	if limit <= 0 {
+		return 1
+	}
+	z := stats.NormalQuantile(1 - tail(level))
+	n := int64(math.Ceil(z * z * limit / (1 - limit)))
+	for n > 1 && wilsonFloor(n-1, z) >= limit { // rounding of the closed form
+		n--
+	}
+	for wilsonFloor(n, z) < limit {
+		n++
+	}
+	return n
+}
+
+func wilsonFloor(n int64, z float64) float64 {
+	w, _ := stats.WilsonAt(float64(n), float64(n), z)
+	return w.Low
+}
+
+// Block is one of several groups of neighbouring values: N values, K of which
+// have the property counted.
+type Block struct{ N, K int64 }
+
+// DesignEffect is how many times larger the variance of a share is than that of
+// as many independent values, judged by how much it differs between blocks of
+// neighbouring values (Kish 1965, §8.2; the ratio estimator's variance):
+//
+//	Σ (K_b − p·N_b)² · B/(B−1) / (n·p·(1−p))
+//
+// It is never given below 1. It is 1 where it cannot be judged (fewer than two blocks, or a share of 0 or 1).
+func DesignEffect(blocks []Block) float64 {
+	n, k, used := int64(0), int64(0), 0.0
+	for _, b := range blocks {
+		if b.N > 0 {
+			n, k, used = n+b.N, k+b.K, used+1
+		}
+	}
+	if used < 2 || k <= 0 || k >= n {
+		return 1
+	}
+	p, ss := float64(k)/float64(n), 0.0
+	for _, b := range blocks {
+		d := float64(b.K) - p*float64(b.N)
+		ss += d * d
+	}
+	return max(1, ss*used/(used-1)/(float64(n)*p*(1-p)))
+}
