@@ -29,11 +29,32 @@ type Run struct {
 // error of an unwritable work dir is one line that says what to do.
 func Create(workDir string) (*Run, error) { return createAt(workDir, time.Now()) }
 
-func createAt(workDir string, now time.Time) (*Run, error) {
+// CreateNamed makes a new folder <workDir>/<prefix><YYYYmmdd_HHMMSS> for
+// something that holds runs, such as a sweep; Latest does not find it among the
+// runs.
+func CreateNamed(workDir, prefix string) (*Run, error) {
+	return createPrefixed(workDir, prefix, time.Now())
+}
+
+// CreateIn makes dir a new run folder. It must not exist yet; the folder it lies
+// in is made where it is missing.
+func CreateIn(dir string) (*Run, error) {
+	if err := os.MkdirAll(filepath.Dir(dir), 0o755); err != nil {
+		return nil, fmt.Errorf("cannot create the run folder %s: %w; choose a writable folder with --work-dir", dir, rootCause(err))
+	}
+	if err := os.Mkdir(dir, 0o755); err != nil {
+		return nil, fmt.Errorf("cannot create the run folder %s: %w", dir, rootCause(err))
+	}
+	return &Run{dir: dir}, nil
+}
+
+func createAt(workDir string, now time.Time) (*Run, error) { return createPrefixed(workDir, "", now) }
+
+func createPrefixed(workDir, prefix string, now time.Time) (*Run, error) {
 	if err := os.MkdirAll(workDir, 0o755); err != nil {
 		return nil, fmt.Errorf("cannot create the work dir %s: %w; choose a writable folder with --work-dir", workDir, rootCause(err))
 	}
-	stamp := now.Format(stampLayout)
+	stamp := prefix + now.Format(stampLayout)
 	for i := 1; i < 10000; i++ {
 		name := stamp
 		if i > 1 {
@@ -74,7 +95,11 @@ func Open(dir string) (*Run, error) {
 }
 
 // Latest returns the path of the newest run folder in workDir.
-func Latest(workDir string) (string, error) {
+func Latest(workDir string) (string, error) { return LatestNamed(workDir, "") }
+
+// LatestNamed returns the path of the newest folder that CreateNamed made with
+// prefix.
+func LatestNamed(workDir, prefix string) (string, error) {
 	entries, err := os.ReadDir(workDir)
 	if err != nil {
 		return "", fmt.Errorf("look for runs in %s: %w", workDir, rootCause(err))
@@ -82,12 +107,16 @@ func Latest(workDir string) (string, error) {
 	var best string
 	var bestKey runKey
 	for _, e := range entries {
-		if k, ok := parseRunName(e.Name()); ok && e.IsDir() && (best == "" || bestKey.less(k)) {
+		name, ok := strings.CutPrefix(e.Name(), prefix)
+		if !ok || !e.IsDir() {
+			continue
+		}
+		if k, ok := parseRunName(name); ok && (best == "" || bestKey.less(k)) {
 			best, bestKey = e.Name(), k
 		}
 	}
 	if best == "" {
-		return "", fmt.Errorf("no run folder (YYYYmmdd_HHMMSS) in %s; run something first or give another --work-dir", workDir)
+		return "", fmt.Errorf("no run folder (%sYYYYmmdd_HHMMSS) in %s; run something first or give another --work-dir", prefix, workDir)
 	}
 	return filepath.Join(workDir, best), nil
 }

@@ -27,6 +27,9 @@ type Options struct {
 	// Reuse continues an earlier run: a folder's name below WorkDir, its path, or
 	// "latest". "" starts a new one.
 	Reuse string
+	// RunDir is the folder of the new run, for runs that are parts of something
+	// larger; it must not exist. "" = a new one below WorkDir.
+	RunDir string
 
 	NumWarmups int           // requests before the measured ones
 	WarmupTime time.Duration // > 0: warm up for this long instead of by count
@@ -170,16 +173,20 @@ func Run(ctx context.Context, plan *Plan, opts Options) (*Outcome, error) {
 		return nil, DataError(err)
 	}
 	out := &Outcome{}
-	if opts.Reuse != "" {
+	switch {
+	case opts.Reuse != "":
 		out.Run, err = OpenRun(opts.WorkDir, opts.Reuse)
 		opts.resuming = true
-	} else {
+	case opts.RunDir != "":
+		out.Run, err = outputs.CreateIn(opts.RunDir)
+	default:
 		out.Run, err = outputs.Create(opts.WorkDir)
-		if err != nil {
-			err = &EnvironmentError{err}
-		}
 	}
 	if err != nil {
+		var env *EnvironmentError
+		if !errors.As(err, &env) {
+			err = &EnvironmentError{err}
+		}
 		return nil, err
 	}
 	unlock, err := out.Run.Lock()

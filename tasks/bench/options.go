@@ -71,6 +71,7 @@ type Options struct {
 	Seed            int64
 	RequestIDPrefix string
 	WorkDir         string
+	RunDir          string // folder of the run, which must not exist; "" = a new one below WorkDir
 	NoStorePrompts  bool
 	Drain           time.Duration
 	Tool            outputs.ToolInfo

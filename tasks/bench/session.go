@@ -252,7 +252,7 @@ func (s *Session) Run(ctx context.Context) (*tasks.Outcome, error) {
 	if err != nil {
 		return nil, err
 	}
-	topts := tasks.Options{Mode: tasks.ModePerf, WorkDir: o.WorkDir, NumWarmups: o.NumWarmups, Seed: o.Seed, Drain: o.Drain, ReadyTimeout: o.ReadyTimeout,
+	topts := tasks.Options{Mode: tasks.ModePerf, WorkDir: o.WorkDir, RunDir: o.RunDir, NumWarmups: o.NumWarmups, Seed: o.Seed, Drain: o.Drain, ReadyTimeout: o.ReadyTimeout,
 		MaxNumWorkers: 1, SpecDecode: o.SpecDecode, NoStorePrompts: o.NoStorePrompts, Batch: o.Batch, RequestIDPrefix: o.RequestIDPrefix, Tool: o.Tool, Args: o.Args,
 		Observer: observer, Stop: o.Stop}
 	if local := s.Tokenizer.Local; local != nil {

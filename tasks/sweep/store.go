@@ -1,0 +1,348 @@
+package sweep
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"ais_bench/outputs"
+	"ais_bench/tasks"
+)
+
+// Spec is what all points of a sweep have in common, stored in
+// configs/<kind>.json.
+type Spec struct {
+	Kind string `json:"kind"` // "sweep", or what else keeps its points so; folders are called <kind>_<time>
+	// Settings are what the points are measured with, by the name of the flag (or
+	// key) that sets it. No value may be a secret. A point measured with other
+	// settings does not belong here.
+	Settings map[string]string `json:"settings"`
+	// Facts are what the first point found: the model served, the data file's hash.
+	// See Confirm.
+	Facts map[string]string `json:"facts,omitempty"`
+	// Plan is what the latest command wanted measured, in any form; a later one may
+	// want more.
+	Plan json.RawMessage `json:"plan,omitempty"`
+}
+
+// Done is a point that is done.
+type Done struct {
+	Point  Point           `json:"point"`
+	Ended  string          `json:"ended_at"` // RFC 3339
+	Result json.RawMessage `json:"result"`   // what Finish was given
+	Dir    string          `json:"-"`        // the point's run folder
+}
+
+// Store is a sweep's folder, held locked. Its methods are not safe for
+// concurrent use: points are measured one after the other.
+type Store struct {
+	run      *outputs.Run
+	spec     Spec
+	manifest *outputs.Manifest
+	unlock   func()
+}
+
+// Create makes the folder of a new sweep below workDir.
+func Create(workDir string, spec Spec, tool outputs.ToolInfo, args []string) (*Store, error) {
+	run, err := outputs.CreateNamed(workDir, spec.Kind+"_")
+	if err != nil {
+		return nil, &tasks.EnvironmentError{Err: err}
+	}
+	s := &Store{run: run, spec: spec}
+	if err := s.lock(); err != nil {
+		return nil, err
+	}
+	s.manifest = outputs.NewManifest(run, tool, args)
+	s.session(tool, args)
+	return s, s.keep()
+}
+
+// Open continues the sweep called name below workDir: a folder's name, its path,
+// or "latest". The caller compares settings with Match before it measures.
+func Open(workDir, name, kind string, tool outputs.ToolInfo, args []string) (*Store, error) {
+	s, err := read(workDir, name, kind)
+	if err != nil {
+		return nil, err
+	}
+	if err := s.lock(); err != nil {
+		return nil, err
+	}
+	// Read again: the process that held the lock may have written since.
+	if err := s.load(); err != nil {
+		s.unlock()
+		return nil, err
+	}
+	if n := len(s.manifest.Sessions); n > 0 && s.manifest.Sessions[n-1].State == outputs.StateRunning {
+		last := &s.manifest.Sessions[n-1]
+		last.State, last.Note = outputs.StateInterrupted, "it was killed: it left no end"
+	}
+	s.manifest.State, s.manifest.StateReason = outputs.StateRunning, ""
+	s.session(tool, args)
+	return s, s.keep()
+}
+
+// Read opens a sweep for reading only; it takes no lock and changes nothing.
+func Read(workDir, name, kind string) (*Store, error) { return read(workDir, name, kind) }
+
+// Is reports whether dir holds a sweep of the given kind.
+func Is(dir, kind string) bool {
+	_, err := os.Stat(filepath.Join(dir, "configs", kind+".json"))
+	return err == nil
+}
+
+func read(workDir, name, kind string) (*Store, error) {
+	dir := name
+	switch {
+	case name == "latest":
+		latest, err := outputs.LatestNamed(workDir, kind+"_")
+		if err != nil {
+			return nil, &tasks.EnvironmentError{Err: fmt.Errorf("no %s in %s: start one first, or give another --work-dir", kind, workDir)}
+		}
+		dir = latest
+	case !strings.ContainsAny(name, `/\`) && !Is(name, kind):
+		dir = filepath.Join(workDir, name)
+	}
+	if !Is(dir, kind) {
+		return nil, &tasks.EnvironmentError{Err: fmt.Errorf("%s is no %s: give the folder that a %s printed, or latest", dir, kind, kind)}
+	}
+	run, err := outputs.Open(dir)
+	if err != nil {
+		return nil, &tasks.EnvironmentError{Err: err}
+	}
+	s := &Store{run: run, spec: Spec{Kind: kind}, unlock: func() {}}
+	return s, s.load()
+}
+
+func (s *Store) load() error {
+	if err := outputs.ReadJSON(s.specPath(), &s.spec); err != nil {
+		return &tasks.EnvironmentError{Err: err}
+	}
+	m, err := s.run.ReadManifest()
+	if err != nil {
+		return &tasks.EnvironmentError{Err: err}
+	}
+	s.manifest = m
+	return nil
+}
+
+func (s *Store) lock() error {
+	unlock, err := s.run.Lock()
+	if err != nil {
+		return &tasks.EnvironmentError{Err: err}
+	}
+	s.unlock = unlock
+	return nil
+}
+
+func (s *Store) session(tool outputs.ToolInfo, args []string) {
+	own := outputs.NewManifest(s.run, tool, args)
+	ses := outputs.Session{Mode: s.spec.Kind, State: outputs.StateRunning, StartedAt: own.StartedAt, Command: own.Command}
+	if len(s.manifest.Sessions) > 0 {
+		ses.Tool = &own.Tool
+	}
+	s.manifest.Sessions = append(s.manifest.Sessions, ses)
+}
+
+func (s *Store) specPath() string { return s.run.ConfigPath(s.spec.Kind + ".json") }
+
+// keep writes the spec and the manifest.
+func (s *Store) keep() error {
+	if err := s.run.WriteJSON(s.specPath(), s.spec); err != nil {
+		return &tasks.EnvironmentError{Err: err}
+	}
+	if err := s.run.WriteManifest(s.manifest); err != nil {
+		return &tasks.EnvironmentError{Err: err}
+	}
+	return nil
+}
+
+// Run is the sweep's folder, for reports.
+func (s *Store) Run() *outputs.Run { return s.run }
+
+// Spec is what the sweep's points have in common.
+func (s *Store) Spec() Spec { return s.spec }
+
+// Manifest is the sweep's manifest; Close writes it.
+func (s *Store) Manifest() *outputs.Manifest { return s.manifest }
+
+// ChangedError says that a sweep cannot be continued, and why.
+type ChangedError struct {
+	Sweep   string   // its folder
+	Changes []string // "output_len: 128 when it was measured, 64 now"
+}
+
+func (e *ChangedError) Error() string {
+	return fmt.Sprintf("%s was measured otherwise: %s; give the same again, or start a new one (without --reuse)", e.Sweep, strings.Join(e.Changes, "; "))
+}
+
+// Match compares settings with those the sweep was measured with; the error
+// (*ChangedError) names every one that differs.
+func (s *Store) Match(settings map[string]string) error {
+	return s.changed(differences(s.spec.Settings, settings))
+}
+
+// Confirm compares facts with those found earlier, and keeps those found for the
+// first time.
+func (s *Store) Confirm(facts map[string]string) error {
+	known := map[string]string{}
+	for k := range facts {
+		if v, ok := s.spec.Facts[k]; ok {
+			known[k] = v
+		} else {
+			known[k] = facts[k]
+		}
+	}
+	if err := s.changed(differences(known, facts)); err != nil {
+		return err
+	}
+	all := maps.Clone(s.spec.Facts)
+	if all == nil {
+		all = map[string]string{}
+	}
+	maps.Copy(all, facts)
+	if maps.Equal(all, s.spec.Facts) {
+		return nil
+	}
+	s.spec.Facts = all
+	return s.keep()
+}
+
+// SetPlan stores what this command wants measured.
+func (s *Store) SetPlan(plan any) error {
+	b, err := outputs.MarshalJSON(plan)
+	if err != nil {
+		return fmt.Errorf("store the plan: %w", err)
+	}
+	s.spec.Plan = b
+	return s.keep()
+}
+
+func (s *Store) changed(list []string) error {
+	if len(list) == 0 {
+		return nil
+	}
+	return &ChangedError{Sweep: s.run.Dir(), Changes: list}
+}
+
+// differences lists what differs, by name.
+func differences(was, is map[string]string) []string {
+	names := map[string]bool{}
+	for k := range was {
+		names[k] = true
+	}
+	for k := range is {
+		names[k] = true
+	}
+	var list []string
+	for _, k := range slices.Sorted(maps.Keys(names)) {
+		a, hadIt := was[k]
+		b, hasIt := is[k]
+		switch {
+		case a == b && hadIt == hasIt:
+		case !hadIt:
+			list = append(list, fmt.Sprintf("%s: not given when it was measured, %s now", k, b))
+		case !hasIt:
+			list = append(list, fmt.Sprintf("%s: %s when it was measured, not given now", k, a))
+		default:
+			list = append(list, fmt.Sprintf("%s: %s when it was measured, %s now", k, a, b))
+		}
+	}
+	return list
+}
+
+// Dir is the run folder of a point, there or not.
+func (s *Store) Dir(p Point) string { return s.run.Path("points", p.Key()) }
+
+func resultPath(dir string) string { return filepath.Join(dir, "point.json") }
+
+// Done is what is known of a point; nil when it is not done.
+func (s *Store) Done(p Point) (*Done, error) { return readDone(s.Dir(p)) }
+
+func readDone(dir string) (*Done, error) {
+	d := &Done{Dir: dir}
+	err := outputs.ReadJSON(resultPath(dir), d)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, &tasks.EnvironmentError{Err: err}
+	}
+	return d, nil
+}
+
+// Points are the points that are done, in no order that means anything.
+func (s *Store) Points() ([]*Done, error) {
+	entries, err := os.ReadDir(s.run.Path("points"))
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, &tasks.EnvironmentError{Err: fmt.Errorf("read the points of %s: %w", s.run.Dir(), err)}
+	}
+	var list []*Done
+	for _, e := range entries {
+		if !e.IsDir() {
+			continue
+		}
+		d, err := readDone(s.run.Path("points", e.Name()))
+		if err != nil {
+			return nil, err
+		}
+		if d != nil {
+			list = append(list, d)
+		}
+	}
+	return list, nil
+}
+
+// Begin makes room for a point that is not done and gives the folder its run must
+// be created in, which does not exist yet. What an earlier attempt left there is
+// moved to incomplete/.
+func (s *Store) Begin(p Point) (dir string, err error) {
+	dir = s.Dir(p)
+	if _, err := os.Lstat(dir); err != nil {
+		return dir, nil
+	}
+	aside := s.run.Path("incomplete")
+	if err := os.MkdirAll(aside, 0o755); err != nil {
+		return "", &tasks.EnvironmentError{Err: fmt.Errorf("move the incomplete run of %s away: %w", p, err)}
+	}
+	for n := 1; ; n++ {
+		to := filepath.Join(aside, fmt.Sprintf("%s_%d", p.Key(), n))
+		if _, err := os.Lstat(to); err == nil {
+			continue
+		}
+		if err := os.Rename(dir, to); err != nil {
+			return "", &tasks.EnvironmentError{Err: fmt.Errorf("move the incomplete run of %s away: %w", p, err)}
+		}
+		return dir, nil
+	}
+}
+
+// Finish declares a point done: result is written to point.json, which is renamed
+// into place. Until then the point counts as missing, whatever else is there.
+func (s *Store) Finish(p Point, result any) error {
+	b, err := outputs.MarshalJSON(result)
+	if err != nil {
+		return fmt.Errorf("keep the result of %s: %w", p, err)
+	}
+	if err := s.run.WriteJSON(resultPath(s.Dir(p)), Done{Point: p, Ended: time.Now().Format(time.RFC3339Nano), Result: b}); err != nil {
+		return &tasks.EnvironmentError{Err: err}
+	}
+	return nil
+}
+
+// Close writes how the sweep ended and gives the lock back. A store opened with
+// Read is not written.
+func (s *Store) Close(state outputs.RunState, reason string) error {
+	defer s.unlock()
+	if n := len(s.manifest.Sessions); n > 0 {
+		s.manifest.Sessions[n-1].State, s.manifest.Sessions[n-1].Note = state, reason
+	}
+	s.manifest.State, s.manifest.StateReason = state, reason
+	return s.keep()
+}
