@@ -128,15 +128,18 @@ func (s *service) completionsBody(q question) (map[string]any, error) {
 	return m, err
 }
 
+// renderFailed begins the error of a conversation that no text can be made of.
+const renderFailed = "render the chat template"
+
 // promptText is the request as one text.
 func (s *service) promptText(req *Request) (string, error) {
 	if len(req.Messages) == 0 {
 		return req.Prompt, nil
 	}
-	if s.opts.RenderChat != nil {
+	if s.opts.RenderChat != nil && !req.Plain {
 		text, err := s.opts.RenderChat(req.Messages)
 		if err != nil {
-			return "", fmt.Errorf("render the chat template of model %s: %w", s.cfg.name(), err)
+			return "", fmt.Errorf(renderFailed+" of model %s: %w", s.cfg.name(), err)
 		}
 		return text, nil
 	}

@@ -26,6 +26,9 @@ type Request struct {
 	Headers        map[string]string
 	Model          string // overrides the configured model name (LoRA)
 	Stream         bool
+	// Plain makes completions protocols join Messages as plain text even where a
+	// chat template is known (likelihoods of prompts).
+	Plain bool
 }
 
 // Client asks one endpoint over one wire protocol. It is safe for concurrent

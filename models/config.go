@@ -44,7 +44,10 @@ type Config struct {
 	PredPostprocessor string         `yaml:"pred_postprocessor,omitempty"`
 	ReturnsToolCalls  bool           `yaml:"returns_tool_calls,omitempty"`
 	TrustRemoteCode   bool           `yaml:"trust_remote_code,omitempty"` // accepted for AISBench's sake; no model code is ever run
-	ChatTemplate      string         `yaml:"chat_template,omitempty"`     // path of a Jinja template for completions protocols
+	ChatTemplate      string         `yaml:"chat_template,omitempty"`     // path of a Jinja template for completions protocols; "" = that of the tokenizer at Path
+	// SkipChatTemplate joins the turns of a conversation with line ends for
+	// completions protocols, whatever template is known.
+	SkipChatTemplate bool `yaml:"skip_chat_template,omitempty"`
 
 	Timeouts Timeouts `yaml:"timeouts,omitempty"`
 	Insecure bool     `yaml:"insecure,omitempty"` // accept any TLS certificate

@@ -85,6 +85,8 @@ func (s *service) explain(target string, r *Result) error {
 			if i := strings.Index(msg, "HTML instead of JSON"); i >= 0 {
 				msg = msg[:i] + "HTML instead of JSON"
 			}
+		case strings.Contains(r.Error, renderFailed):
+			remedy = "nothing was sent: give another template with --chat-template FILE, or --skip-chat-template"
 		case strings.Contains(r.Error, "but TLS"):
 			remedy = "use https:// in --url"
 		case strings.Contains(r.Error, "not HTTP"):

@@ -188,6 +188,14 @@ func finishManifest(out *Outcome, m *outputs.Manifest, opts *Options) error {
 			p.Records, p.SHA256 = relative(out.Run, path), sum
 		}
 	}
+	for _, to := range out.Tasks {
+		for _, note := range to.Notes {
+			warn(&out.Warnings, to.Task.String()+": "+note)
+		}
+		if c := to.Chat; c != nil {
+			extra(m, "chat template of "+to.Task.ModelAbbr, map[string]any{"source": c.Source, "sha256": c.SHA256})
+		}
+	}
 	for _, w := range out.Warnings {
 		warn(&m.Warnings, w)
 	}

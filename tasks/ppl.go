@@ -19,7 +19,7 @@ func (in *inference) onePPL(ctx context.Context, q question, s load.Slot) bool {
 	var last *outputs.Record
 	for label, prompt := range q.sample.Choices {
 		req := newRequest(in.svc.cfg, in.set.Config, q.sample, prompt)
-		req.Stream, req.MaxTokens = false, 1
+		req.Stream, req.MaxTokens, req.Plain = false, 1, true // a template's tokens would enter the mean
 		if req.Params == nil {
 			req.Params = map[string]any{}
 		}

@@ -97,6 +97,9 @@ type fingerprint struct {
 	Model   string `json:"model"`
 	Prompt  string `json:"prompt"`  // hash over all rendered prompts
 	Request string `json:"request"` // hash over sampling parameters and output caps
+	// ChatTemplate is the hash of the template that rendered conversations here;
+	// "" when none did. Known only where requests are sent.
+	ChatTemplate string `json:"chat_template,omitempty"`
 }
 
 // fingerprintOf hashes what every request of the task will be made of.
@@ -145,6 +148,8 @@ func checkDrift(run *outputs.Run, t *Task, now fingerprint, resuming bool) error
 		return fmt.Errorf("resume %s: the stored answers are of model %q, this run asks %q; start a new run without --reuse", t, before.Model, now.Model)
 	case before.Prompt != now.Prompt:
 		return fmt.Errorf("resume %s: the prompts have changed since the stored answers were made (data, template or --num-prompts); start a new run without --reuse", t)
+	case before.ChatTemplate != now.ChatTemplate:
+		return fmt.Errorf("resume %s: the chat template has changed since the stored answers were made (--chat-template, --tokenizer or --skip-chat-template); start a new run without --reuse", t)
 	case before.Request != now.Request:
 		return fmt.Errorf("resume %s: sampling parameters or output caps have changed since the stored answers were made; start a new run without --reuse", t)
 	}

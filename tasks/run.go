@@ -53,6 +53,9 @@ type Options struct {
 	// usage and has no tokenizer of its own, with the model's local one; nil = the
 	// one of the model's path.
 	CountTokens func(text string) int
+	// Chat renders conversations for protocols that take text; nil = the template
+	// of the model's chat_template or path.
+	Chat *ChatRenderer
 	// RequestIDPrefix + number is the id of every request (vLLM's
 	// --request-id-prefix); "" = ids in the form of UUIDs.
 	RequestIDPrefix string
@@ -105,7 +108,11 @@ type TaskOutcome struct {
 	ServerBefore, ServerAfter *outputs.ServerSnapshot
 	Changed                   []string
 	SpecDecode                *SpecDecode // nil without --spec-decode
-	Err                       error
+	// Chat is what rendered the conversations; nil when nothing had to or could.
+	Chat *ChatRenderer
+	// Notes are what a reader of the results must know of how they were asked.
+	Notes []string
+	Err   error
 
 	scoring bool // Err came from scoring: asking was not its cause
 }
@@ -256,7 +263,14 @@ func stopped(stop <-chan struct{}) bool {
 
 func inferOne(ctx context.Context, out *Outcome, to *TaskOutcome, opts *Options) error {
 	t := to.Task
-	if err := checkDrift(out.Run, t, fingerprintOf(t, to.Estimate), opts.resuming); err != nil {
+	if err := to.findChat(ctx, opts); err != nil {
+		return fmt.Errorf("model %s: %w", t.Model.Name, err)
+	}
+	now := fingerprintOf(t, to.Estimate)
+	if to.Chat != nil {
+		now.ChatTemplate = to.Chat.SHA256
+	}
+	if err := checkDrift(out.Run, t, now, opts.resuming); err != nil {
 		return err
 	}
 	log, err := out.Run.Logger("infer", t.ModelAbbr, t.DatasetAbbr)
@@ -268,12 +282,15 @@ func inferOne(ctx context.Context, out *Outcome, to *TaskOutcome, opts *Options)
 		log.Info(line)
 		opts.Observer.Note(t.String() + ": " + line)
 	}
+	for _, n := range to.Notes {
+		note(n)
+	}
 	if opts.resuming {
 		if err := recoverAnswers(out.Run, t, to.Estimate.Set, note); err != nil {
 			return fmt.Errorf("resume %s: %w", t, err)
 		}
 	}
-	svc, err := startService(ctx, t.Model.Config, out.Clock, []*datasets.Set{to.Estimate.Set}, opts.ReadyTimeout, opts.Stop, note)
+	svc, err := startService(ctx, t.Model.Config, out.Clock, []*datasets.Set{to.Estimate.Set}, to.Chat, opts.ReadyTimeout, opts.Stop, note)
 	if err != nil {
 		log.Error(err.Error())
 		err = fmt.Errorf("model %s: %w", t.Model.Name, err)
@@ -418,7 +435,15 @@ func startJudges(ctx context.Context, opts *Options, clock *transport.Clock) ([]
 		}
 	}
 	for _, j := range opts.Judges {
-		s, err := startService(ctx, j.Config, clock, nil, opts.ReadyTimeout, opts.Stop, opts.Observer.Note)
+		chat, why, err := chatRenderer(ctx, j.Config)
+		if err != nil {
+			closeAll()
+			return nil, nil, fmt.Errorf("judge model %s: %w", j.Name, err)
+		}
+		if why != "" {
+			opts.Observer.Note("judge model " + j.Name + ": " + why)
+		}
+		s, err := startService(ctx, j.Config, clock, nil, chat, opts.ReadyTimeout, opts.Stop, opts.Observer.Note)
 		if err != nil {
 			closeAll()
 			return nil, nil, fmt.Errorf("judge model %s: %w", j.Name, err)

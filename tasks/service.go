@@ -49,12 +49,13 @@ type simOptions struct {
 
 // startService brings up the simulator where the model is one, finds the model
 // name, makes the client and checks readiness. sets are the data sets that
-// will be asked; the simulator answers them from their keys. Closing stop ends
-// the wait for a service that is not there yet.
-func startService(ctx context.Context, cfg models.Config, clock *transport.Clock, sets []*datasets.Set, wait time.Duration, stop <-chan struct{}, note func(string)) (*service, error) {
+// will be asked; the simulator answers them from their keys. chat, where not nil,
+// renders conversations. Closing stop ends the wait for a service that is not
+// there yet.
+func startService(ctx context.Context, cfg models.Config, clock *transport.Clock, sets []*datasets.Set, chat *ChatRenderer, wait time.Duration, stop <-chan struct{}, note func(string)) (*service, error) {
 	ctx, cancel := UntilStopped(ctx, stop) // nothing of the service lives on with this context
 	defer cancel()
-	s, err := bringUp(ctx, cfg, clock, sets, wait, note)
+	s, err := bringUp(ctx, cfg, clock, sets, chat, wait, note)
 	if err != nil && ctx.Err() != nil {
 		return nil, fmt.Errorf("%w: %w", errInterrupted, err)
 	}
@@ -77,7 +78,7 @@ func UntilStopped(ctx context.Context, stop <-chan struct{}) (context.Context, c
 	return ctx, cancel
 }
 
-func bringUp(ctx context.Context, cfg models.Config, clock *transport.Clock, sets []*datasets.Set, wait time.Duration, note func(string)) (*service, error) {
+func bringUp(ctx context.Context, cfg models.Config, clock *transport.Clock, sets []*datasets.Set, chat *ChatRenderer, wait time.Duration, note func(string)) (*service, error) {
 	s := &service{cfg: cfg}
 	if cfg.Simulated() {
 		if err := s.startSimulator(sets); err != nil {
@@ -87,6 +88,11 @@ func bringUp(ctx context.Context, cfg models.Config, clock *transport.Clock, set
 	// AISBench's repeats are carried out here, never by the server.
 	s.cfg.GenerationKwargs = maps.Clone(s.cfg.GenerationKwargs)
 	delete(s.cfg.GenerationKwargs, numReturnSequences)
+	copts := models.Options{Warn: note}
+	if chat != nil {
+		copts.RenderChat = chat.Messages
+		delete(s.cfg.GenerationKwargs, chatTemplateKwargs) // used here, unknown there
+	}
 	if s.cfg.Model == "" {
 		served, err := discover(ctx, s.cfg, wait, note)
 		if err != nil {
@@ -100,7 +106,7 @@ func bringUp(ctx context.Context, cfg models.Config, clock *transport.Clock, set
 		s.cfg.Model = served[0].ID
 		note("model name " + s.cfg.Model + " from /v1/models")
 	}
-	client, err := models.New(s.cfg, clock, models.Options{Warn: note})
+	client, err := models.New(s.cfg, clock, copts)
 	if err != nil {
 		s.close()
 		return nil, err

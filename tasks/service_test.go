@@ -27,7 +27,7 @@ func TestInterruptEndsTheWaitForAService(t *testing.T) {
 			}
 		}
 		cfg := models.Config{Abbr: "m", Type: "openai_chat", URL: srv.URL, Model: name, Stream: true}
-		_, err := startService(context.Background(), cfg, transport.NewClock(), nil, time.Hour, stop, note)
+		_, err := startService(context.Background(), cfg, transport.NewClock(), nil, nil, time.Hour, stop, note)
 		if !errors.Is(err, errInterrupted) {
 			t.Errorf("model %q: %v", name, err)
 		}

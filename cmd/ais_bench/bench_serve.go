@@ -49,7 +49,7 @@ func benchServeCommand() *cli.Command {
 		&cli.IntFlag{Name: "logprobs", Category: groupSampling, DefaultText: "not sent", Usage: "log-probabilities a token"},
 		&cli.BoolFlag{Name: "use-beam-search", Category: groupSampling, Usage: "ask for beam search"},
 		&cli.StringFlag{Name: "extra-body", Aliases: []string{"extra-request-body"}, Category: groupSampling, Usage: "`JSON` object merged into every body; wins over the flags above"},
-		&cli.StringFlag{Name: "chat-template-kwargs", Category: groupSampling, Usage: "`JSON` object for the server's chat template"},
+		&cli.StringFlag{Name: "chat-template-kwargs", Category: groupSampling, Usage: "`JSON` object of variables for the chat template, wherever it is rendered"},
 
 		&cli.BoolFlag{Name: "save-result", Category: groupReport, Usage: "write vLLM's result JSON"},
 		&cli.BoolFlag{Name: "save-detailed", Aliases: []string{"output-details"}, Category: groupReport, Usage: "with the lists of single requests"},

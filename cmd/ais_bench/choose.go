@@ -14,6 +14,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"ais_bench/datasets"
+	"ais_bench/datasets/tokenizer"
 	"ais_bench/models"
 	"ais_bench/registry"
 	"ais_bench/tasks"
@@ -80,6 +81,16 @@ func chosenModels(c *cli.Context, patterns []string) ([]tasks.ModelChoice, error
 	}
 	if err := applySets(c.StringSlice("set"), "models", entries, reg.Names()); err != nil {
 		return nil, err
+	}
+	if name := c.String("tokenizer"); name != "" {
+		if _, err := tokenizer.Find(name, tokenizer.Options{}); err != nil {
+			return nil, usagef("--tokenizer: %w", err)
+		}
+	}
+	if file := c.String("chat-template"); file != "" {
+		if _, err := tasks.NewChatRenderer(file, nil, nil); err != nil {
+			return nil, usagef("--chat-template: %w", err)
+		}
 	}
 	var out []tasks.ModelChoice
 	for _, e := range entries {
@@ -179,7 +190,7 @@ func applySets[T any](sets []string, kind string, entries []*registry.Entry[T], 
 
 // overrideModel lays the service and load flags over a configuration.
 func overrideModel(c *cli.Context, m *models.Config) error {
-	text := map[string]*string{"host-ip": &m.HostIP, "model": &m.Model, "tokenizer": &m.Path, "ca-file": &m.CAFile, "proxy": &m.Proxy,
+	text := map[string]*string{"host-ip": &m.HostIP, "model": &m.Model, "tokenizer": &m.Path, "chat-template": &m.ChatTemplate, "ca-file": &m.CAFile, "proxy": &m.Proxy,
 		"ramp-up-strategy": &m.TrafficCfg.RampUpStrategy}
 	for flag, field := range text {
 		if c.IsSet(flag) {
@@ -236,6 +247,9 @@ func overrideModel(c *cli.Context, m *models.Config) error {
 	}
 	if c.Bool("no-stream") {
 		m.Stream = false
+	}
+	if c.IsSet("skip-chat-template") {
+		m.SkipChatTemplate = c.Bool("skip-chat-template")
 	}
 	if c.IsSet("insecure") {
 		m.Insecure = c.Bool("insecure")

@@ -42,6 +42,8 @@ func evaluateFlags() []cli.Flag {
 		&cli.StringSliceFlag{Name: "header", Category: groupService, Usage: "extra request header `NAME=VALUE`"},
 		&cli.StringFlag{Name: "env-file", Category: groupService, Usage: "read environment variables (keys) from this `FILE`"},
 		&cli.StringFlag{Name: "tokenizer", Category: groupService, Usage: "tokenizer directory or file"},
+		&cli.StringFlag{Name: "chat-template", Category: groupService, Usage: "Jinja `FILE` that renders conversations for completions models, instead of the tokenizer's template"},
+		&cli.BoolFlag{Name: "skip-chat-template", Category: groupService, Usage: "completions models get the turns of a conversation joined with line ends, without a template"},
 		&cli.BoolFlag{Name: "insecure", Category: groupService, Usage: "accept any TLS certificate"},
 		&cli.StringFlag{Name: "ca-file", Category: groupService, Usage: "PEM `FILE` of extra certificate authorities"},
 		&cli.StringFlag{Name: "proxy", Category: groupService, Usage: "none unless given: http(s)://HOST:PORT, or env for the environment's"},

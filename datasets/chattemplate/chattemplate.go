@@ -15,6 +15,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"unicode"
 )
 
 // Tokens are the special tokens a template may write out.
@@ -99,10 +100,35 @@ func (t *Template) Render(in Input) (string, error) {
 }
 
 // Chat renders messages up to the opening of the assistant's turn.
-func (t *Template) Chat(messages []Message) (string, error) {
+func (t *Template) Chat(messages []Message) (string, error) { return t.Conversation(messages, nil) }
+
+// Conversation renders messages, with further variables, up to where the model
+// goes on: the opening of the assistant's turn, or, where the last message is the
+// assistant's already, the end of its text (transformers' continue_final_message).
+func (t *Template) Conversation(messages []Message, kwargs json.RawMessage) (string, error) {
 	raw, err := json.Marshal(messages)
 	if err != nil {
 		return "", err
 	}
-	return t.Render(Input{Messages: raw, AddGenerationPrompt: true})
+	begun := ""
+	if n := len(messages); n > 0 && messages[n-1].Role == "assistant" {
+		begun = messages[n-1].Content
+	}
+	if strings.TrimSpace(begun) == "" {
+		return t.Render(Input{Messages: raw, AddGenerationPrompt: true, Kwargs: kwargs})
+	}
+	text, err := t.Render(Input{Messages: raw, Kwargs: kwargs})
+	if err != nil {
+		return "", err
+	}
+	core := strings.TrimSpace(begun)
+	at := strings.LastIndex(text, core)
+	if at < 0 {
+		return "", errors.New("chat template: it does not write out the assistant's last message, so that the model could not go on with it")
+	}
+	// Blanks at its end stay where the template kept them.
+	if whole := strings.TrimLeftFunc(begun, unicode.IsSpace); strings.HasPrefix(text[at:], whole) {
+		return text[:at+len(whole)], nil
+	}
+	return text[:at+len(core)], nil
 }

@@ -64,6 +64,33 @@ func TestErrors(t *testing.T) {
 	}
 }
 
+// A conversation that ends with the assistant's turn is left open behind its text.
+func TestBegunAnswer(t *testing.T) {
+	const trims = "{% for m in messages %}<{{ m.role }}>{{ m.content | trim }}</{{ m.role }}>{% endfor %}{% if add_generation_prompt %}<assistant>{% endif %}"
+	const keeps = "{% for m in messages %}<{{ m.role }}>{{ m.content }}</{{ m.role }}>{% endfor %}"
+	for _, c := range []struct{ source, begun, want string }{
+		{chatML, "It is ", "<|im_start|>user\nIt is?<|im_end|>\n<|im_start|>assistant\nIt is "},
+		{trims, " It is ", "<user>It is?</user><assistant>It is"},
+		{keeps, " It is ", "<user>It is?</user><assistant> It is "},
+		{trims, "  ", "<user>It is?</user><assistant></assistant><assistant>"},
+	} {
+		tpl, err := New(c.source, Tokens{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, err := tpl.Chat([]Message{{"user", "It is?"}, {"assistant", c.begun}}); err != nil || got != c.want {
+			t.Errorf("%q: %q, %v; want %q", c.begun, got, err, c.want)
+		}
+	}
+	tpl, err := New("{{ messages[0].content }}", Tokens{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, err := tpl.Chat([]Message{{"user", "x"}, {"assistant", "begun"}}); err == nil {
+		t.Errorf("a template without the assistant's text gave %q", got)
+	}
+}
+
 func TestConcurrentUse(t *testing.T) {
 	tpl, err := New(chatML, Tokens{})
 	if err != nil {

@@ -57,7 +57,7 @@ func looksLikeJSON(data []byte) bool {
 func findFile(path string) (string, error) {
 	st, err := os.Stat(path)
 	if errors.Is(err, fs.ErrNotExist) {
-		return "", fmt.Errorf("tokenizer path %q does not exist; give the folder of the model (the one with tokenizer.json) or a tokenizer.json file: %w", path, fs.ErrNotExist)
+		return "", missing(fmt.Sprintf("tokenizer path %q does not exist; give the folder of the model (the one with tokenizer.json) or a tokenizer.json file", path))
 	}
 	if err != nil {
 		return "", fmt.Errorf("tokenizer: %w", err)
@@ -82,8 +82,14 @@ func findFile(path string) (string, error) {
 	if isFile(filepath.Join(path, "tokenizer.model")) {
 		hint = "its tokenizer.model is a SentencePiece file, which is not read; save tokenizer.json beside it (transformers: AutoTokenizer.from_pretrained(DIR).save_pretrained(DIR))"
 	}
-	return "", fmt.Errorf("tokenizer folder %q: %s: %w", path, hint, fs.ErrNotExist)
+	return "", missing(fmt.Sprintf("tokenizer folder %q: %s", path, hint))
 }
+
+// missing is an fs.ErrNotExist in words of our own.
+type missing string
+
+func (m missing) Error() string      { return string(m) }
+func (missing) Is(target error) bool { return target == fs.ErrNotExist }
 
 func isFile(p string) bool {
 	st, err := os.Stat(p)

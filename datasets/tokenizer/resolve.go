@@ -84,7 +84,7 @@ func Resolve(ctx context.Context, name, mode string, opts Options) (Resolved, er
 	}
 	var why error
 	if name != "" {
-		r, err := fromDisk(expandHome(name, opts.Getenv), name, opts)
+		r, err := fromDisk(name, opts)
 		if err == nil {
 			return r, nil
 		}
@@ -122,30 +122,49 @@ func fromServer(ctx context.Context, s Server) (Resolved, error) {
 	return Resolved{Codec: r, Source: "server"}, nil
 }
 
-func fromDisk(path, name string, opts Options) (Resolved, error) {
+func fromDisk(name string, opts Options) (Resolved, error) {
+	at, source, err := locate(name, opts.Getenv)
+	if err != nil {
+		return Resolved{}, err
+	}
+	t, err := Load(at)
+	if err != nil {
+		return Resolved{}, err
+	}
+	return Resolved{Codec: t, Local: t, Source: source, Path: t.Path()}, nil
+}
+
+// Find is the file that the tokenizer called name would be read from, by the rules
+// of ModeLocal, without reading it. It costs nothing, so that a name that leads
+// nowhere can be refused before a run.
+func Find(name string, opts Options) (string, error) {
+	if opts.Getenv == nil {
+		opts.Getenv = os.Getenv
+	}
+	at, _, err := locate(name, opts.Getenv)
+	if err != nil {
+		return "", err
+	}
+	return findFile(at)
+}
+
+// locate is the folder or file that name stands for on this machine, and its kind.
+func locate(name string, getenv func(string) string) (at, source string, err error) {
+	path := expandHome(name, getenv)
 	if _, err := os.Stat(path); err == nil {
-		t, err := Load(path)
-		if err != nil {
-			return Resolved{}, err
-		}
-		return Resolved{Codec: t, Local: t, Source: "folder", Path: t.Path()}, nil
+		return path, "folder", nil
 	}
 	if onlyPath(name) {
 		_, err := findFile(path)
-		return Resolved{}, err
+		return "", "", err
 	}
-	cache := hubCache(opts.Getenv)
+	cache := hubCache(getenv)
 	for _, dir := range snapshots(cache, name) {
-		t, err := Load(dir)
-		if errors.Is(err, fs.ErrNotExist) {
-			continue // weights alone
+		if _, err := findFile(dir); err == nil { // else weights alone
+			return dir, "hub_cache", nil
 		}
-		if err != nil {
-			return Resolved{}, err
-		}
-		return Resolved{Codec: t, Local: t, Source: "hub_cache", Path: t.Path()}, nil
 	}
-	return Resolved{}, fmt.Errorf("tokenizer %q is neither a folder nor in the hub cache %s; give the folder of the model (the one with tokenizer.json): %w", name, cache, fs.ErrNotExist)
+	return "", "", missing(fmt.Sprintf("tokenizer %q is neither a folder nor in the hub cache %s; give the folder of the model (the one with tokenizer.json)", name, cache))
 }
 
 // onlyPath tells that name cannot be a hub id (owner/name or name).

@@ -60,6 +60,16 @@ func TestResolve(t *testing.T) {
 	}
 	up, down := localServer{tok: tok}, localServer{err: errors.New("404 not found")}
 	getenv := env(map[string]string{"HF_HOME": home, "HOME": filepath.Join(home, "models")})
+	for name, want := range map[string]string{local: local, "~/mine": local, "org/name": hub} {
+		if got, err := Find(name, Options{Getenv: getenv}); err != nil || got != filepath.Join(want, "tokenizer.json") {
+			t.Errorf("Find %s: %s, %v", name, got, err)
+		}
+	}
+	for name, want := range map[string]string{"org/other": "neither a folder nor in the hub cache", "/no/such/dir": "does not exist", home: "it has neither tokenizer.json nor a tiktoken file"} {
+		if _, err := Find(name, Options{Getenv: getenv}); !errors.Is(err, fs.ErrNotExist) || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "file does not exist") {
+			t.Errorf("Find %s: %v", name, err)
+		}
+	}
 	for _, c := range []struct {
 		name, mode string
 		server     Server

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io/fs"
 	"maps"
-	"os"
 	"slices"
 	"strings"
 
@@ -52,12 +51,14 @@ func (s *Session) makeRequests(ctx context.Context) error {
 		}
 		cfg.TraceAsText = true
 	}
-	if !s.Backend.Chat && !o.SkipChatTemplate {
-		tpl, err := s.chatTemplate()
-		if err != nil {
+	s.Service.SkipChatTemplate, s.Service.ChatTemplate = o.SkipChatTemplate, o.ChatTemplate
+	if !s.Backend.Chat && !s.Backend.Pooling && !o.SkipChatTemplate {
+		if err := s.findChat(); err != nil {
 			return err
 		}
-		cfg.ChatTemplate = tpl
+		if s.chat != nil {
+			cfg.ChatTemplate = s.chat.Turns
+		}
 	}
 	set := &datasets.Set{Config: datasets.Config{Abbr: name, Description: "workload of a benchmark"}, Subsets: []string{""}}
 	w, err := s.workload(ctx, cfg, set)
@@ -139,35 +140,22 @@ func (s *Session) ignoreEOS(name string) bool {
 	return s.Backend.OpenAI && slices.Contains([]string{"random", "random_ids", "random_token_ids"}, name) || workloads.Timed(name)
 }
 
-// chatTemplate is the model's, for workloads that make conversations; nil when
-// there is none, which only matters to those.
-func (s *Session) chatTemplate() (func([]datasets.Turn) (string, error), error) {
-	source, tokens := "", chattemplate.Tokens{}
-	if local := s.Tokenizer.Local; local != nil {
-		c := local.Config()
-		source, tokens = c.ChatTemplate, chattemplate.Tokens{BOS: c.BOS, EOS: c.EOS}
+// findChat finds the model's chat template, for workloads that make
+// conversations; there may be none, which only matters to those. Variables for it
+// (chat_template_kwargs) are used here and not sent.
+func (s *Session) findChat() error {
+	const key = "chat_template_kwargs"
+	chat, err := tasks.NewChatRenderer(s.opts.ChatTemplate, s.Tokenizer.Local, s.Service.GenerationKwargs[key])
+	switch {
+	case errors.Is(err, chattemplate.ErrNoTemplate):
+		return nil
+	case err != nil:
+		return err
 	}
-	if file := s.opts.ChatTemplate; file != "" {
-		b, err := os.ReadFile(file)
-		if err != nil {
-			return nil, fmt.Errorf("--chat-template: %w", err)
-		}
-		source = string(b)
-	}
-	tpl, err := chattemplate.New(source, tokens)
-	if errors.Is(err, chattemplate.ErrNoTemplate) {
-		return nil, nil
-	}
-	if err != nil {
-		return nil, fmt.Errorf("chat template: %w", err)
-	}
-	return func(turns []datasets.Turn) (string, error) {
-		list := make([]chattemplate.Message, len(turns))
-		for i, t := range turns {
-			list[i] = chattemplate.Message{Role: t.Role, Content: t.Text}
-		}
-		return tpl.Chat(list)
-	}, nil
+	s.chat = chat
+	s.Service.GenerationKwargs = maps.Clone(s.Service.GenerationKwargs)
+	delete(s.Service.GenerationKwargs, key)
+	return nil
 }
 
 // addToSamples sets what differs from request to request in the body beside the

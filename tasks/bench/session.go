@@ -34,6 +34,7 @@ type Session struct {
 
 	opts  Options
 	probe *probe
+	chat  *tasks.ChatRenderer // of completions backends; nil = none
 }
 
 // Prepare resolves everything and makes the requests. Errors of the
@@ -184,7 +185,15 @@ func (s *Session) findTokenizer(ctx context.Context) error {
 		return err
 	}
 	opts.Server = server
-	s.Tokenizer, err = tokenizer.Resolve(ctx, s.TokenizerID, s.opts.TokenizerMode, opts)
+	mode := s.opts.TokenizerMode
+	if named := s.opts.Tokenizer; named != "" && (mode == "" || mode == tokenizer.ModeAuto) {
+		// Lengths by another tokenizer than the one asked for would be wrong without
+		// anybody noticing.
+		if _, err := tokenizer.Find(named, opts); err != nil {
+			return fmt.Errorf("--tokenizer: %w; leave it out to use the server's own, or give --tokenizer-mode none", err)
+		}
+	}
+	s.Tokenizer, err = tokenizer.Resolve(ctx, s.TokenizerID, mode, opts)
 	if err != nil {
 		return fmt.Errorf("--tokenizer: %w", err)
 	}
@@ -254,7 +263,7 @@ func (s *Session) Run(ctx context.Context) (*tasks.Outcome, error) {
 	}
 	topts := tasks.Options{Mode: tasks.ModePerf, WorkDir: o.WorkDir, RunDir: o.RunDir, NumWarmups: o.NumWarmups, Seed: o.Seed, Drain: o.Drain, ReadyTimeout: o.ReadyTimeout,
 		MaxNumWorkers: 1, SpecDecode: o.SpecDecode, NoStorePrompts: o.NoStorePrompts, Batch: o.Batch, RequestIDPrefix: o.RequestIDPrefix, Tool: o.Tool, Args: o.Args,
-		Observer: observer, Stop: o.Stop}
+		Observer: observer, Stop: o.Stop, Chat: s.chat}
 	if local := s.Tokenizer.Local; local != nil {
 		topts.CountTokens = local.Count
 	}
