@@ -75,7 +75,7 @@ func newFinder(src Source, abbr, path, split string, roots []string) (*finder, e
 	if path != "" {
 		st, err := os.Stat(path)
 		if err != nil {
-			return nil, fmt.Errorf("data set %s: dataset path %s does not exist; give the file, the data set's directory or its parent", abbr, path)
+			return nil, &MissingError{fmt.Sprintf("data set %s: dataset path %s does not exist; give the file, the data set's directory or its parent", abbr, path)}
 		}
 		if !st.IsDir() {
 			f.file = path

@@ -397,7 +397,7 @@ func (x *excelReport) summary(sheet string) error {
 		}
 	}
 	if len(d.Checklist) > 0 {
-		t := checklistTable(d.Checklist)
+		t := ChecklistTable(d.Checklist)
 		if _, _, err := x.table(sheet, &t); err != nil {
 			return err
 		}
@@ -445,14 +445,6 @@ func (x *excelReport) headlines(sheet string) error {
 	}
 	x.next[sheet]++
 	return nil
-}
-
-func checklistTable(items []CheckItem) Table {
-	t := Table{ID: "checklist", Title: "Reproducibility checklist", Columns: []Column{{Name: "Item"}, {Name: "State", Kind: KindVerdict}, {Name: "Evidence"}}}
-	for _, c := range items {
-		t.AddRow(c.Item, c.State, c.Evidence)
-	}
-	return t
 }
 
 func helpTable(list []Definition) Table {

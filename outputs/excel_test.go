@@ -33,7 +33,7 @@ func demoReport() *ReportData {
 		Title: "m on d", RunName: "20261129_161500", Generated: time.Date(2026, 11, 29, 16, 15, 0, 0, time.UTC), Tool: "ais_bench 1.0.0",
 		Verdict:   &Verdict{State: "FAIL", Reason: "TTFT p99 too high"},
 		Headlines: []Headline{{Name: "accuracy", Value: 0.8125, Kind: KindPercent, Note: "n=1319"}, {Name: "TTFT p99", Value: 123.456, Unit: "ms", Format: "%.1f", Mark: MarkBad}, {Name: "unknown", Value: math.NaN()}},
-		Checklist: Checklist(Evidence{Seed: "--seed 1"}),
+		Checklist: []CheckItem{{ItemSeed, CheckYes, "--seed 1"}, {ItemPrefixCaching, CheckNo, "unknown"}},
 		Sections: []Section{{ID: "acc", Title: "Accuracy", Sheet: "Accuracy", Tables: []Table{acc}},
 			{ID: "perf", Title: "Performance", Tables: []Table{perf}, Charts: []Chart{{ID: "c", Title: "Throughput", XLabel: "concurrency", YLabel: "token/s", Excel: true,
 				Series: []Series{{Name: "output", X: []float64{1, 2, 4}, Y: []float64{10, 19, math.NaN()}}}, Marks: []ChartMark{{2, "knee"}}}}},

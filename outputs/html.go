@@ -250,7 +250,7 @@ func htmlData(d *ReportData, red *Redactor) (*htmlReport, error) {
 	}
 	tail := []Section{}
 	if len(d.Checklist) > 0 {
-		t := checklistTable(d.Checklist)
+		t := ChecklistTable(d.Checklist)
 		t.Title = ""
 		tail = append(tail, Section{ID: "checklist", Title: "Reproducibility checklist", Tables: []Table{t}})
 	}

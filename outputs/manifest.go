@@ -232,47 +232,6 @@ func HashFile(path string) (sum string, size int64, err error) {
 	return hex.EncodeToString(h.Sum(nil)), size, nil
 }
 
-// Evidence is what the standard checklist is made from; see Checklist.
-type Evidence struct {
-	// Each is the evidence in words ("vLLM 0.9.1, --max-num-seqs 256 from
-	// /server_info"), "" when there is none.
-	ServerParameters string
-	ClientParameters string
-	Seed             string
-	Sampling         string
-	OutputLength     string // forced by ignore_eos or a fixed length
-	TailPercentiles  string
-	TimeStamps       string
-	PrefixCaching    string
-	ToolCommit       string
-	RepositoryCommit string
-}
-
-// Checklist returns the standard reproducibility checklist: every item with
-// its evidence, or with what is missing and how to supply it.
-func Checklist(e Evidence) []CheckItem {
-	items := []struct{ item, evidence, missing string }{
-		{"server parameters recorded", e.ServerParameters, "the server does not tell; say it with --server-meta KEY=VALUE or --server-command FILE"},
-		{"client parameters recorded", e.ClientParameters, "no resolved configuration in configs/"},
-		{"seed fixed", e.Seed, "give --seed"},
-		{"sampling fixed", e.Sampling, "set temperature (and seed) with --generation-kwargs"},
-		{"output length forced", e.OutputLength, "answers may end at any length; --generation-kwargs ignore_eos=true forces it where the server takes it"},
-		{"P95/P99 recorded", e.TailPercentiles, "no performance metrics, or too few requests for them"},
-		{"results time-stamped", e.TimeStamps, "no clock in the manifest"},
-		{"prefix caching stated", e.PrefixCaching, "unknown: the server does not tell; say it with --server-meta enable_prefix_caching=…"},
-		{"commit of the tool", e.ToolCommit, "built without version information; build with make"},
-		{"commit of the surrounding repository", e.RepositoryCommit, "not started inside a git repository"},
-	}
-	out := make([]CheckItem, len(items))
-	for i, it := range items {
-		out[i] = CheckItem{Item: it.item, State: "yes", Evidence: it.evidence}
-		if it.evidence == "" {
-			out[i].State, out[i].Evidence = "no", it.missing
-		}
-	}
-	return out
-}
-
 // VerifyHashes recomputes the hashes of configs and records named in the
 // manifest; the error joins one line for each file that differs or is gone.
 func (r *Run) VerifyHashes(m *Manifest) error {

@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"sort"
@@ -20,8 +21,9 @@ const stampLayout = "20060102_150405"
 // Run is one run folder. Its methods are safe for concurrent use. Names of
 // models and data sets may hold anything; paths are made safe by FileName.
 type Run struct {
-	dir string
-	red atomic.Pointer[Redactor]
+	dir     string
+	created bool // by this process
+	red     atomic.Pointer[Redactor]
 }
 
 // Create makes a new run folder <workDir>/<YYYYmmdd_HHMMSS>. Two processes
@@ -69,7 +71,7 @@ func createPrefixed(workDir, prefix string, now time.Time) (*Run, error) {
 		if err != nil {
 			return nil, fmt.Errorf("cannot create a run folder in %s: %w; choose a writable folder with --work-dir", workDir, rootCause(err))
 		}
-		return &Run{dir: dir}, nil
+		return &Run{dir: dir, created: true}, nil
 	}
 	return nil, fmt.Errorf("cannot create a run folder in %s: %s_* are all taken", workDir, stamp)
 }
@@ -94,31 +96,51 @@ func Open(dir string) (*Run, error) {
 	return nil, fmt.Errorf("open run folder %s: neither manifest.json nor predictions nor performances in it", dir)
 }
 
+// Runs lists the paths of the run folders in workDir, the newest first. There
+// being none is no error.
+func Runs(workDir string) ([]string, error) { return runsNamed(workDir, "") }
+
+func runsNamed(workDir, prefix string) ([]string, error) {
+	entries, err := os.ReadDir(workDir)
+	if err != nil {
+		return nil, fmt.Errorf("look for runs in %s: %w", workDir, rootCause(err))
+	}
+	type run struct {
+		name string
+		key  runKey
+	}
+	var found []run
+	for _, e := range entries {
+		name, ok := strings.CutPrefix(e.Name(), prefix)
+		if !ok || !e.IsDir() {
+			continue
+		}
+		if k, ok := parseRunName(name); ok {
+			found = append(found, run{e.Name(), k})
+		}
+	}
+	sort.Slice(found, func(i, j int) bool { return found[j].key.less(found[i].key) })
+	paths := make([]string, len(found))
+	for i, r := range found {
+		paths[i] = filepath.Join(workDir, r.name)
+	}
+	return paths, nil
+}
+
 // Latest returns the path of the newest run folder in workDir.
 func Latest(workDir string) (string, error) { return LatestNamed(workDir, "") }
 
 // LatestNamed returns the path of the newest folder that CreateNamed made with
 // prefix.
 func LatestNamed(workDir, prefix string) (string, error) {
-	entries, err := os.ReadDir(workDir)
+	runs, err := runsNamed(workDir, prefix)
 	if err != nil {
-		return "", fmt.Errorf("look for runs in %s: %w", workDir, rootCause(err))
+		return "", err
 	}
-	var best string
-	var bestKey runKey
-	for _, e := range entries {
-		name, ok := strings.CutPrefix(e.Name(), prefix)
-		if !ok || !e.IsDir() {
-			continue
-		}
-		if k, ok := parseRunName(name); ok && (best == "" || bestKey.less(k)) {
-			best, bestKey = e.Name(), k
-		}
-	}
-	if best == "" {
+	if len(runs) == 0 {
 		return "", fmt.Errorf("no run folder (%sYYYYmmdd_HHMMSS) in %s; run something first or give another --work-dir", prefix, workDir)
 	}
-	return filepath.Join(workDir, best), nil
+	return runs[0], nil
 }
 
 type runKey struct {
@@ -140,6 +162,39 @@ func parseRunName(name string) (runKey, bool) {
 	}
 	_, err := time.Parse(stampLayout, stamp)
 	return runKey{stamp, n}, err == nil
+}
+
+// Empty reports whether the folder holds no record, no answer and no result:
+// nothing was asked.
+func (r *Run) Empty() bool {
+	for _, dir := range []string{"performances", "predictions", "results"} {
+		found := false
+		_ = filepath.WalkDir(r.Path(dir), func(_ string, d fs.DirEntry, err error) error { // what cannot be read holds nothing
+			if err == nil && d.Type().IsRegular() {
+				if info, err := d.Info(); err != nil || info.Size() > 0 {
+					found = true
+					return fs.SkipAll
+				}
+			}
+			return nil
+		})
+		if found {
+			return false
+		}
+	}
+	return true
+}
+
+// Discard removes a folder that this process created and that is Empty: a start
+// that failed leaves nothing behind. It reports whether it did.
+func (r *Run) Discard() (bool, error) {
+	if !r.created || !r.Empty() {
+		return false, nil
+	}
+	if err := os.RemoveAll(r.dir); err != nil {
+		return false, fmt.Errorf("remove the empty run folder %s: %w", r.dir, rootCause(err))
+	}
+	return true, nil
 }
 
 // SetRedactor makes every later write of the run scrub these secrets. Call it

@@ -146,7 +146,8 @@ func TestManifest(t *testing.T) {
 	r := newRun(t)
 	m := NewManifest(r, ToolInfo{Name: "ais_bench", Version: "1.0.0", Commit: "abc"}, []string{"ais_bench", "--api-key", "sk-verysecret"})
 	r.SetRedactor(NewRedactor("sk-verysecret"))
-	m.Checklist = Checklist(Evidence{Seed: "--seed 42"})
+	m.Seeds = map[string]any{"seed": 42}
+	m.Checklist = r.Checklist(m)
 	if err := r.WriteManifest(m); err != nil {
 		t.Fatal(err)
 	}
@@ -166,8 +167,8 @@ func TestManifest(t *testing.T) {
 			t.Errorf("%s: neither evidence nor absence", c.Item)
 		}
 	}
-	if yes != 1 {
-		t.Errorf("%d items have evidence, want 1", yes)
+	if yes != 2 { // seed and commit
+		t.Errorf("%d items have evidence, want 2", yes)
 	}
 	path := r.ConfigPath("model.yaml")
 	if err := r.WriteConfig("model.yaml", []byte("api_key: sk-verysecret\n")); err != nil {

@@ -37,6 +37,8 @@ type Column struct {
 	// KindInt, two decimals for KindPercent, four significant decimals at most
 	// for KindFloat. Excel's number format is derived from it.
 	Format string
+	// Whole keeps WriteText from cutting long cells of the column.
+	Whole bool
 }
 
 // Label is the column's heading: the name, with the unit in parentheses.

@@ -62,7 +62,10 @@ func (t *Table) WriteText(w io.Writer, o TextOptions) error {
 	for r, row := range t.Rows {
 		texts[r] = make([]string, n)
 		for i, c := range t.Columns {
-			s := width.Truncate(oneLine(c.text(t.cell(row, i))), limit, "…")
+			s := oneLine(c.text(t.cell(row, i)))
+			if !c.Whole {
+				s = width.Truncate(s, limit, "…")
+			}
 			texts[r][i] = s
 			widths[i] = max(widths[i], width.StringWidth(s))
 		}

@@ -55,7 +55,7 @@ func parameters(r *metrics.Result) outputs.Table {
 		add(m.name, m.of(r))
 	}
 	if weak {
-		t.Notes = append(t.Notes, "* the sample is too small to support this percentile (p95 needs 20 values, p99 100, p99.9 1,000)")
+		t.Notes = append(t.Notes, "* the sample is too small to support this percentile (p90 needs 10 values, p95 20, p99 100, p99.9 1,000)")
 	}
 	if r.Requests.Success == 0 {
 		t.Notes = append(t.Notes, "no request succeeded: there is nothing to time")

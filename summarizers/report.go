@@ -8,6 +8,7 @@ import (
 	"iter"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"ais_bench/evaluators"
@@ -42,7 +43,9 @@ type Summary struct {
 	Accuracy    []evaluators.Result
 	Performance []PairPerformance
 	Tables      []outputs.Table // in the order of the reports
-	Files       []string        // written, relative to the run folder
+	Checklist   []outputs.CheckItem
+	Warnings    []string // of the manifest
+	Files       []string // written, relative to the run folder
 }
 
 // PairPerformance is the performance of one model on one data set.
@@ -74,14 +77,19 @@ func Report(run *outputs.Run, o ReportOptions) (*Summary, error) {
 			return nil, err
 		}
 	}
-	if m, err := run.ReadManifest(); err == nil && o.Health == nil {
+	m, _ := run.ReadManifest() // a folder of another tool has none
+	if m != nil && o.Health == nil {
 		o.Health = m.ClientHealth
 	}
+	if m != nil {
+		s.Warnings = m.Warnings
+	}
+	s.Checklist = run.Checklist(m)
 	s.tables(o, o.Health)
 	if len(s.Tables) == 0 {
 		return s, nil
 	}
-	files, err := outputs.WriteSummary(run, s.Tables...)
+	files, err := outputs.WriteSummary(run, append(slices.Clip(s.Tables), outputs.ChecklistTable(s.Checklist))...)
 	if err != nil {
 		return nil, err
 	}
@@ -190,8 +198,8 @@ func (s *Summary) data(run *outputs.Run, pairs []outputs.Pair, o ReportOptions) 
 	if d.Title == "" {
 		d.Title = titleOf(pairs)
 	}
+	d.Checklist = s.Checklist
 	if m, err := run.ReadManifest(); err == nil {
-		d.Checklist = m.Checklist
 		d.Notes = append(d.Notes, m.Warnings...)
 		d.Config = configEntries(m)
 	}

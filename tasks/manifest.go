@@ -210,7 +210,6 @@ func finishManifest(out *Outcome, m *outputs.Manifest, opts *Options) error {
 		} else {
 			ses.Clock = c
 		}
-		m.Checklist = outputs.Checklist(evidence(out, opts))
 	}
 	m.State = stateOf(m)
 	if opts.Mode.infers() && out.Stopped {
@@ -219,7 +218,14 @@ func finishManifest(out *Outcome, m *outputs.Manifest, opts *Options) error {
 	if n == 1 && m.State == outputs.StateDone && ses.State == outputs.StateFailed {
 		m.State = outputs.StateFailed
 	}
+	if n == 1 && m.State == outputs.StateFailed && out.Run.Empty() {
+		m.StateReason = "nothing was asked"
+		if len(ses.Errors) > 0 {
+			m.StateReason += ": " + ses.Errors[0]
+		}
+	}
 	m.EndedAt = nil // stamped anew: the run ends when its last session does
+	m.Checklist = out.Run.Checklist(m)
 	return out.Run.WriteManifest(m)
 }
 
@@ -370,75 +376,4 @@ func clockInfo(out *Outcome) *outputs.ClockInfo {
 	steps := int(r.Steps)
 	c.OffsetNS, c.DriftNS, c.Steps = &r.OffsetStartNS, &drift, &steps
 	return c
-}
-
-// evidence is what this run can show for each item of the reproducibility
-// checklist.
-func evidence(out *Outcome, opts *Options) outputs.Evidence {
-	e := outputs.Evidence{
-		ClientParameters: "configs/*.yaml and the command line in manifest.json",
-		Seed:             fmt.Sprintf("--seed %d", opts.Seed),
-		TailPercentiles:  "performances/*.json holds P95 and P99",
-		TimeStamps:       "run folder name, started_at and ended_at in manifest.json",
-		ToolCommit:       opts.Tool.Commit,
-	}
-	if opts.Tool.Repository != nil {
-		e.RepositoryCommit = *opts.Tool.Repository
-	}
-	e.ServerParameters, e.PrefixCaching = serverEvidence(out)
-	if len(opts.ServerMeta) > 0 && e.ServerParameters == "" {
-		e.ServerParameters = "told by the user, in server_meta of manifest.json"
-	}
-	if v, ok := opts.ServerMeta["enable_prefix_caching"]; ok && e.PrefixCaching == "" {
-		e.PrefixCaching = "enable_prefix_caching=" + v + ", told by the user"
-	}
-	fixed, forced := len(out.Tasks) > 0, len(out.Tasks) > 0
-	for _, to := range out.Tasks {
-		kw := to.Task.Model.Config.GenerationKwargs
-		if _, ok := kw["temperature"]; !ok {
-			fixed = false
-		}
-		if v, ok := kw["ignore_eos"].(bool); !ok || !v {
-			forced = false
-		}
-	}
-	if fixed {
-		e.Sampling = "temperature set in generation_kwargs of every model"
-	}
-	if forced {
-		e.OutputLength = "ignore_eos with max_tokens"
-	}
-	return e
-}
-
-// serverEvidence is what the servers said of their parameters and of prefix
-// caching; "" when one of them said nothing.
-func serverEvidence(out *Outcome) (parameters, caching string) {
-	for _, to := range out.Tasks {
-		s := to.ServerBefore
-		if s == nil || s.Engine == nil {
-			return "", ""
-		}
-		parameters = *s.Engine
-		if s.Version != nil {
-			parameters += " " + *s.Version
-		}
-		parameters += ", in server_before of manifest.json"
-		info, ok := s.Info.(map[string]any)
-		if !ok {
-			continue
-		}
-		for _, v := range info {
-			sets, ok := v.([]any)
-			if !ok {
-				continue
-			}
-			for _, set := range sets {
-				if labels, ok := set.(map[string]any); ok && labels["enable_prefix_caching"] != nil {
-					caching = fmt.Sprintf("enable_prefix_caching=%v in the server's metrics", labels["enable_prefix_caching"])
-				}
-			}
-		}
-	}
-	return parameters, caching
 }

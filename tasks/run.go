@@ -140,11 +140,18 @@ func OpenRun(workDir, reuse string) (*outputs.Run, error) {
 	dir := reuse
 	switch {
 	case reuse == "latest":
-		latest, err := outputs.Latest(workDir)
+		dirs, err := outputs.Runs(workDir)
 		if err != nil {
 			return nil, &EnvironmentError{err}
 		}
-		dir = latest
+		for _, d := range dirs {
+			if run, err := outputs.Open(d); err == nil && !run.Empty() {
+				return run, nil // a start that failed is no run
+			}
+		}
+		if dir, err = outputs.Latest(workDir); err != nil {
+			return nil, &EnvironmentError{err}
+		}
 	case !strings.ContainsAny(reuse, `/\`):
 		dir = filepath.Join(workDir, reuse)
 	}
@@ -182,7 +189,10 @@ func Run(ctx context.Context, plan *Plan, opts Options) (*Outcome, error) {
 	out := &Outcome{}
 	switch {
 	case opts.Reuse != "":
-		out.Run, err = OpenRun(opts.WorkDir, opts.Reuse)
+		var note string
+		if out.Run, note, err = FindRun(opts.WorkDir, opts.Reuse, opts.Mode, plan); note != "" {
+			opts.Observer.Note(note)
+		}
 		opts.resuming = true
 	case opts.RunDir != "":
 		out.Run, err = outputs.CreateIn(opts.RunDir)

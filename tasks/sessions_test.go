@@ -259,7 +259,7 @@ func TestScoringInventsNothing(t *testing.T) {
 	asked := sim.Stats().Requests
 	other := modelAt(url, set)
 	other.Name, other.Config.Abbr = "other", "other"
-	_, task := runOnce(t, other, set, Options{WorkDir: dir, Reuse: "latest", Mode: ModeEval})
+	_, task := runOnce(t, other, set, Options{WorkDir: dir, Reuse: filepath.Base(out.Run.Dir()), Mode: ModeEval})
 	if task.Accuracy != nil || task.Err == nil || !strings.Contains(task.Err.Error(), "no answers at") {
 		t.Errorf("a score of nothing: %+v, %v", task.Accuracy, task.Err)
 	}

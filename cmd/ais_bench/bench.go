@@ -102,7 +102,7 @@ func benchRun(c *cli.Context, o bench.Options, m metrics.Options, show func(*ben
 	if err != nil {
 		return err
 	}
-	if launched != nil {
+	if launched != nil && anyAnswer(out) {
 		keepEngineLog(out.Run, o)
 	}
 	return benchReport(c, s, out, m, show)
@@ -115,6 +115,9 @@ func benchReport(c *cli.Context, s *bench.Session, out *tasks.Outcome, m metrics
 	}
 	printFailures(c.App.ErrWriter, out)
 	if !anyAnswer(out) {
+		if _, err := out.Run.Discard(); err != nil { // a start that failed is no run
+			return &tasks.EnvironmentError{Err: err}
+		}
 		return ownFlags(taskErrors(out))
 	}
 	sum, err := summarizers.Report(out.Run, summarizers.ReportOptions{Title: c.String("title"), Tool: "ais_bench " + versionLine(), Lang: "en",
@@ -137,6 +140,7 @@ func benchReport(c *cli.Context, s *bench.Session, out *tasks.Outcome, m metrics
 	if err := printTables(c, tables); err != nil {
 		return err
 	}
+	fmt.Fprintln(c.App.Writer, "\n"+outputs.ChecklistLine(sum.Checklist))
 	fmt.Fprintf(c.App.Writer, "\nRun folder: %s\n", out.Run.Dir())
 	return benchErrors(out)
 }

@@ -1,7 +1,9 @@
 package main
 
 import (
+	"bufio"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -10,9 +12,9 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
-	"text/tabwriter"
 
 	"github.com/dustin/go-humanize"
+	"github.com/mattn/go-runewidth"
 	"github.com/schollz/progressbar/v3"
 	"github.com/urfave/cli/v2"
 	"golang.org/x/term"
@@ -32,7 +34,8 @@ func datasetsCommand() *cli.Command {
 		Subcommands: []*cli.Command{
 			{
 				Name: "list", Usage: "list data sets by name; patterns narrow the list", ArgsUsage: "[PATTERN …]",
-				Flags:  []cli.Flag{configDir},
+				Flags: []cli.Flag{configDir,
+					&cli.BoolFlag{Name: "json", Usage: "print a JSON list with everything in full; the table is cut to the terminal's width (100 columns elsewhere)"}},
 				Action: listDatasets,
 			},
 			{
@@ -86,18 +89,78 @@ func listDatasets(c *cli.Context) error {
 		}
 		entries = append(entries, es...)
 	}
-	w := tabwriter.NewWriter(c.App.Writer, 0, 4, 2, ' ', 0)
-	fmt.Fprintln(w, "NAME\tROWS\tSCORER\tDESCRIPTION")
-	for _, e := range entries {
-		rows := "-"
+	list := make([]listedDataset, len(entries))
+	for i, e := range entries {
+		d := listedDataset{Name: e.Name, Mode: e.Value.Asking(), Scorers: []string{}, Description: e.Value.Description, Origin: e.Origin}
 		if src, err := e.Value.SourceOf(); err == nil {
 			if n := e.Value.RowsStated(src); n > 0 {
-				rows = strconv.Itoa(n)
+				d.Rows = &n
 			}
 		}
-		fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", e.Name, rows, orDash(e.Value.ScorerNames()), e.Value.Description)
+		if names := e.Value.ScorerNames(); names != "" {
+			d.Scorers = strings.Split(names, ", ")
+		}
+		list[i] = d
 	}
-	return w.Flush()
+	if c.Bool("json") {
+		enc := json.NewEncoder(c.App.Writer)
+		enc.SetEscapeHTML(false)
+		enc.SetIndent("", "  ")
+		return enc.Encode(list)
+	}
+	return writeDatasetList(c.App.Writer, list, terminalWidth(c.App.Writer))
+}
+
+// listedDataset is one line of `datasets list`.
+type listedDataset struct {
+	Name        string   `json:"name"`
+	Rows        *int     `json:"rows"` // null = not stated
+	Mode        string   `json:"mode"`
+	Scorers     []string `json:"scorers"`
+	Description string   `json:"description"`
+	Origin      string   `json:"configuration"`
+}
+
+// writeDatasetList keeps every line within width; names are never cut.
+func writeDatasetList(w io.Writer, list []listedDataset, width int) error {
+	const scorerWidth, rowsWidth, least = 16, 6, 16
+	lines := make([][4]string, 0, len(list)+1)
+	lines = append(lines, [4]string{"NAME", "ROWS", "SCORER", "DESCRIPTION"})
+	for _, d := range list {
+		rows, scorer := "-", "-"
+		if d.Rows != nil {
+			rows = strconv.Itoa(*d.Rows)
+		}
+		if n := len(d.Scorers); n > 0 {
+			scorer = d.Scorers[0]
+			if n > 1 {
+				more := fmt.Sprintf(" +%d", n-1)
+				scorer = runewidth.Truncate(scorer, scorerWidth-len(more), "…") + more
+			}
+		}
+		lines = append(lines, [4]string{d.Name, rows, runewidth.Truncate(scorer, scorerWidth, "…"), d.Description})
+	}
+	name, scorer := 0, 0
+	for _, l := range lines {
+		name, scorer = max(name, runewidth.StringWidth(l[0])), max(scorer, runewidth.StringWidth(l[2]))
+	}
+	room := max(width-name-rowsWidth-scorer-3*2, least)
+	b := bufio.NewWriter(w)
+	for _, l := range lines {
+		fmt.Fprintf(b, "%s  %s  %s  %s\n", runewidth.FillRight(l[0], name), runewidth.FillRight(l[1], rowsWidth), runewidth.FillRight(l[2], scorer),
+			strings.TrimRight(runewidth.Truncate(l[3], room, "…"), " "))
+	}
+	return b.Flush()
+}
+
+// terminalWidth is the columns of a terminal, 100 for everything else.
+func terminalWidth(w io.Writer) int {
+	if f, ok := w.(*os.File); ok && term.IsTerminal(int(f.Fd())) {
+		if n, _, err := term.GetSize(int(f.Fd())); err == nil && n > 0 {
+			return n
+		}
+	}
+	return 100
 }
 
 func orDash(s string) string {

@@ -11,6 +11,7 @@ import (
 
 	"ais_bench/datasets/logs"
 	"ais_bench/datasets/tokenizer"
+	"ais_bench/tasks"
 )
 
 // logFieldFlags say where in a log's rows things are.
@@ -104,8 +105,8 @@ func readLog(c *cli.Context, file string) ([]logs.Entry, error) {
 	entries, notes, err := logs.Read(file, logs.Fields{Prompt: c.String("prompt-field"), Answer: c.String("answer-field"),
 		OutputTokens: c.String("output-tokens-field"), Lines: c.Bool("lines")})
 	var path *fs.PathError
-	if errors.As(err, &path) && !errors.Is(err, fs.ErrNotExist) {
-		return nil, err
+	if errors.As(err, &path) {
+		return nil, &tasks.EnvironmentError{Err: err}
 	}
 	if err != nil {
 		return nil, usageError{err}

@@ -357,11 +357,26 @@ func carryOut(c *cli.Context, plan *tasks.Plan, opts tasks.Options) error {
 	reportErr := writeReports(c, out.Run, opts.Mode, out)
 	printSpecDecode(c.App.Writer, out)
 	printFailures(c.App.ErrWriter, out)
-	fmt.Fprintf(c.App.Writer, "\nRun folder: %s\n", out.Run.Dir())
+	if err := runFolder(c, out); err != nil {
+		return err
+	}
 	if err := taskErrors(out); err != nil {
 		return err
 	}
 	return reportErr
+}
+
+// runFolder says where the run is, or removes the folder of a start that failed
+// before anything was asked.
+func runFolder(c *cli.Context, out *tasks.Outcome) error {
+	gone, err := out.Run.Discard()
+	if err != nil {
+		return &tasks.EnvironmentError{Err: err}
+	}
+	if !gone {
+		fmt.Fprintf(c.App.Writer, "\nRun folder: %s\n", out.Run.Dir())
+	}
+	return nil
 }
 
 func usageUnlessEnvironment(err error) error {

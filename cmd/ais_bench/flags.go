@@ -79,7 +79,7 @@ func evaluateFlags() []cli.Flag {
 		&cli.BoolFlag{Name: "spec-decode", Category: groupLoad, Usage: "speculative-decoding counters from the server's /metrics, before and after"},
 
 		&cli.StringFlag{Name: "mode", Aliases: []string{"m"}, Category: groupRun, Value: "all", Usage: strings.Join(modeNames(), ", ")},
-		&cli.StringFlag{Name: "reuse", Aliases: []string{"r"}, Category: groupRun, Usage: "continue the run `TIMESTAMP`; bare: the latest"},
+		&cli.StringFlag{Name: "reuse", Aliases: []string{"r"}, Category: groupRun, Usage: "continue the run `TIMESTAMP`; bare: the latest of the same kind, models and data sets"},
 		&cli.StringFlag{Name: "work-dir", Aliases: []string{"w"}, Category: groupRun, Value: "outputs/default", Usage: "root of run folders"},
 		&cli.StringFlag{Name: "config-dir", Category: groupRun, Value: "configs", Usage: "your own configurations (models/*.yaml, datasets/*.yaml); they add to and override the built-in ones"},
 		&cli.IntFlag{Name: "max-num-workers", Category: groupRun, Value: 1, Usage: "tasks at once"},
@@ -98,7 +98,7 @@ func evaluateFlags() []cli.Flag {
 		&cli.BoolFlag{Name: "dump-extract-rate", Category: groupReport, Usage: "accepted: the extraction rate is always in results/*.json"},
 		&cli.StringSliceFlag{Name: "goodput", Category: groupReport, Usage: "service levels in ms (`ttft:500 tpot:50 e2el:10000`)"},
 		&cli.StringFlag{Name: "metric-percentiles", Category: groupReport, Value: "50,75,90,95,99", Usage: "percentiles of the performance table"},
-		&cli.StringFlag{Name: "lang", Category: groupReport, Value: "en", Usage: "en or zh: language of the reports"},
+		&cli.StringFlag{Name: "lang", Category: groupReport, Value: "en", Usage: "en or zh: language of report.xlsx and report.html; all other text stays English"},
 		&cli.StringFlag{Name: "title", Category: groupReport, Usage: "title of the reports"},
 	}
 }

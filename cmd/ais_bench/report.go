@@ -72,7 +72,11 @@ func writeReports(c *cli.Context, run *outputs.Run, mode tasks.Mode, out *tasks.
 	if err != nil {
 		return &tasks.EnvironmentError{Err: err}
 	}
-	return printTables(c, s.Tables)
+	if err := printTables(c, s.Tables); err != nil {
+		return err
+	}
+	fmt.Fprintln(c.App.Writer, "\n"+outputs.ChecklistLine(s.Checklist))
+	return nil
 }
 
 // anyAnswer reports whether a task got as far as leaving records or scores.
@@ -106,9 +110,12 @@ func revisit(c *cli.Context, mode tasks.Mode, reuse string) error {
 	if reuse == "" {
 		return usagef("--mode %s works on what an earlier run left: name it with --reuse TIMESTAMP, or --reuse for the latest", mode)
 	}
-	run, err := tasks.OpenRun(c.String("work-dir"), reuse)
+	run, note, err := tasks.FindRun(c.String("work-dir"), reuse, mode, nil)
 	if err != nil {
 		return err
+	}
+	if note != "" {
+		fmt.Fprintln(c.App.ErrWriter, "note: "+note)
 	}
 	if err := writeReports(c, run, mode, nil); err != nil {
 		return err
@@ -128,7 +135,8 @@ func reportCommand() *cli.Command {
 			&cli.StringFlag{Name: "format", Value: "txt,csv,md,json,xlsx,html", Usage: "what is written: txt, csv and md (the summary), json, xlsx, html"},
 			&cli.StringSliceFlag{Name: "goodput", Usage: "service levels in ms (`ttft:500 tpot:50`)"},
 			&cli.StringFlag{Name: "metric-percentiles", Value: "50,75,90,95,99", Usage: "percentiles of the performance table"},
-			&cli.StringFlag{Name: "lang", Value: "en", Usage: "en or zh"},
+			&cli.StringFlag{Name: "lang", Value: "en", Usage: "en or zh: language of report.xlsx and report.html; all other text stays English"},
+			&cli.StringFlag{Name: "summarizer", Usage: "only this part: example, medium, leval (accuracy), default_perf, stable_stage (performance); default: all there is"},
 			&cli.StringFlag{Name: "title", Usage: "title of the reports"},
 		},
 		Action: func(c *cli.Context) error {
@@ -144,6 +152,16 @@ func reportCommand() *cli.Command {
 				return err
 			}
 			o := summarizers.ReportOptions{Title: c.String("title"), Tool: "ais_bench " + versionLine(), Lang: c.String("lang"), Metrics: m, Accuracy: true, Performance: true}
+			if name := c.String("summarizer"); name != "" {
+				if name, err = summarizerNamed(name); err != nil {
+					return err
+				}
+				o.Accuracy, o.Performance = summarizerKinds[name] == "accuracy", summarizerKinds[name] == "performance"
+				o.StableStage = name == "stable_stage"
+			}
+			if l := o.Lang; l != "en" && l != "zh" {
+				return usagef("--lang %s: give en or zh", l)
+			}
 			for _, f := range strings.Split(c.String("format"), ",") {
 				switch strings.TrimSpace(f) {
 				case "txt", "csv", "md", "json", "":
@@ -165,9 +183,16 @@ func reportCommand() *cli.Command {
 			if err != nil {
 				return &tasks.EnvironmentError{Err: err}
 			}
+			for _, w := range s.Warnings {
+				fmt.Fprintln(c.App.ErrWriter, "warning: "+w)
+			}
+			if len(s.Tables) == 0 {
+				return &tasks.EnvironmentError{Err: fmt.Errorf("%s holds nothing that --summarizer %s shows", run.Dir(), c.String("summarizer"))}
+			}
 			if err := printTables(c, s.Tables); err != nil {
 				return err
 			}
+			fmt.Fprintln(c.App.Writer, "\n"+outputs.ChecklistLine(s.Checklist))
 			for _, f := range s.Files {
 				fmt.Fprintln(c.App.Writer, "wrote "+run.Path(f))
 			}

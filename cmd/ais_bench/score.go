@@ -121,7 +121,7 @@ func scoreAction(c *cli.Context) error {
 	}
 	res, answers, err := tasks.Score(c.Context, o)
 	if err != nil {
-		return usageUnlessEnvironment(err)
+		return usageUnlessEnvironment(tasks.DataError(err))
 	}
 	if path := c.String("details"); path != "" {
 		if err := writeDetails(path, answers); err != nil {
@@ -135,7 +135,7 @@ func scoreAction(c *cli.Context) error {
 		other.PredictionField = cmp.Or(c.String("against-field"), o.PredictionField)
 		_, theirs, err := tasks.Score(c.Context, other)
 		if err != nil {
-			return usageUnlessEnvironment(err)
+			return usageUnlessEnvironment(tasks.DataError(err))
 		}
 		p, ok := evaluators.ComparePaired(tasks.Scored(answers), tasks.Scored(theirs))
 		if !ok {

@@ -236,6 +236,7 @@ func (s *Session) keep(out *tasks.Outcome) error {
 		}
 		m.Pairs = append(m.Pairs, pair)
 	}
+	m.Checklist = out.Run.Checklist(m)
 	return out.Run.WriteManifest(m)
 }
 
