@@ -142,18 +142,26 @@ func discover(ctx context.Context, cfg models.Config, wait time.Duration, note f
 	}
 }
 
-func (s *service) startSimulator(sets []*datasets.Set) error {
-	raw, err := yaml.Marshal(s.cfg.Sim)
+func (s *service) startSimulator(sets []*datasets.Set) (err error) {
+	s.sim, s.cfg.URL, err = Simulate(s.cfg, sets...)
+	return err
+}
+
+// Simulate starts the built-in simulator that a sim_* configuration describes,
+// which answers the data sets from their keys, and gives its address. The caller
+// closes it.
+func Simulate(cfg models.Config, sets ...*datasets.Set) (*simulator.Server, string, error) {
+	raw, err := yaml.Marshal(cfg.Sim)
 	if err != nil {
-		return fmt.Errorf("sim options: %w", err)
+		return nil, "", fmt.Errorf("sim options: %w", err)
 	}
 	var o simOptions
 	if err := registry.Decode(raw, &o); err != nil {
-		return fmt.Errorf("sim options: %w", err)
+		return nil, "", fmt.Errorf("sim options: %w", err)
 	}
 	answers, err := SimulatorAnswers(sets...)
 	if err != nil {
-		return err
+		return nil, "", err
 	}
 	c := simulator.Config{AnswersData: answers, Seed: o.Seed, Preset: o.Preset, MaxNumSeqs: o.MaxNumSeqs,
 		MaxNumBatchedTokens: o.MaxNumBatchedTokens, NumGPUBlocks: o.NumGPUBlocks, BlockSize: o.BlockSize,
@@ -169,23 +177,23 @@ func (s *service) startSimulator(sets []*datasets.Set) error {
 	for _, f := range o.Faults {
 		fault, err := simulator.ParseFault(f)
 		if err != nil {
-			return fmt.Errorf("sim options: faults: %w", err)
+			return nil, "", fmt.Errorf("sim options: faults: %w", err)
 		}
 		c.Faults = append(c.Faults, fault)
 	}
-	if s.cfg.Model != "" {
-		c.ServedModelNames = []string{s.cfg.Model}
+	if cfg.Model != "" {
+		c.ServedModelNames = []string{cfg.Model}
 	}
-	if s.sim, err = simulator.New(c); err != nil {
-		return fmt.Errorf("start the simulator: %w", err)
-	}
-	url, err := s.sim.Start("127.0.0.1:0")
+	sim, err := simulator.New(c)
 	if err != nil {
-		s.sim.Close()
-		return fmt.Errorf("start the simulator: %w", err)
+		return nil, "", fmt.Errorf("start the simulator: %w", err)
 	}
-	s.cfg.URL = url
-	return nil
+	url, err := sim.Start("127.0.0.1:0")
+	if err != nil {
+		sim.Close()
+		return nil, "", fmt.Errorf("start the simulator: %w", err)
+	}
+	return sim, url, nil
 }
 
 // SimulatorAnswers are data sets as the simulator's answer sheet

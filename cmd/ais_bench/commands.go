@@ -19,6 +19,7 @@ func commands() []*cli.Command {
 		scoreCommand(),
 		reportCommand(),
 		profilesCommand(),
+		checkCommand(),
 		calibrateCommand(),
 		benchCommand(),
 		simCommand(),

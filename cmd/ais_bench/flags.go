@@ -18,7 +18,7 @@ const (
 // evaluateFlags are AISBench's flags with its meanings, and flags for what
 // there needs a file to be edited.
 func evaluateFlags() []cli.Flag {
-	return []cli.Flag{
+	flags := []cli.Flag{
 		&cli.StringSliceFlag{Name: "models", Category: groupWhat, Usage: "model configurations, names or globs (`NAME …`)"},
 		&cli.StringSliceFlag{Name: "datasets", Category: groupWhat, Usage: "data set configurations, names or globs (`NAME …`)"},
 		&cli.StringFlag{Name: "summarizer", Category: groupReport, Usage: "example, medium, leval (accuracy) or default_perf, stable_stage (performance)"},
@@ -34,32 +34,13 @@ func evaluateFlags() []cli.Flag {
 		&cli.StringSliceFlag{Name: "judge-model", Category: groupWhat, Usage: "model configuration asked by judge scorers; several decide by majority"},
 		&cli.IntFlag{Name: "judge-concurrency", Category: groupWhat, Value: 16, Usage: "judge requests at once"},
 
-		&cli.StringFlag{Name: "host-ip", Category: groupService, Usage: "IP address or host name"},
-		&cli.IntFlag{Name: "host-port", Category: groupService, Usage: "port"},
-		&cli.StringFlag{Name: "url", Category: groupService, Usage: "base `URL`, with or without path prefix and /v1; wins over host and port"},
-		&cli.StringFlag{Name: "model", Category: groupService, Usage: "served model `NAME`; default: the first of /v1/models"},
-		&cli.StringFlag{Name: "api-key-env", Category: groupService, Usage: "environment `VARIABLE` that holds the key"},
-		&cli.StringSliceFlag{Name: "header", Category: groupService, Usage: "extra request header `NAME=VALUE`"},
-		&cli.StringFlag{Name: "env-file", Category: groupService, Usage: "read environment variables (keys) from this `FILE`"},
-		&cli.StringFlag{Name: "tokenizer", Category: groupService, Usage: "tokenizer directory or file"},
 		&cli.StringFlag{Name: "chat-template", Category: groupService, Usage: "Jinja `FILE` that renders conversations for completions models, instead of the tokenizer's template"},
 		&cli.BoolFlag{Name: "skip-chat-template", Category: groupService, Usage: "completions models get the turns of a conversation joined with line ends, without a template"},
-		&cli.BoolFlag{Name: "insecure", Category: groupService, Usage: "accept any TLS certificate"},
-		&cli.StringFlag{Name: "ca-file", Category: groupService, Usage: "PEM `FILE` of extra certificate authorities"},
-		&cli.StringFlag{Name: "proxy", Category: groupService, Usage: "none unless given: http(s)://HOST:PORT, or env for the environment's"},
 		&cli.IntFlag{Name: "max-out-len", Category: groupService, Usage: "max_tokens of every request; a data set's own cap wins"},
-		&cli.StringSliceFlag{Name: "generation-kwargs", Category: groupService, Usage: "merged into every request body (`KEY=VALUE`, values in YAML)"},
-		&cli.BoolFlag{Name: "stream", Category: groupService, Usage: "ask for streams, so that TTFT, TPOT and ITL exist"},
-		&cli.BoolFlag{Name: "no-stream", Category: groupService, Usage: "ask for whole answers"},
-		&cli.StringFlag{Name: "timeout", Category: groupService, Usage: "bound of a whole request (`DURATION`: 90, 1m30s)"},
-		&cli.StringFlag{Name: "connect-timeout", Category: groupService, Usage: "bound of connection set-up"},
-		&cli.StringFlag{Name: "first-token-timeout", Category: groupService, Usage: "bound of the wait for the first token"},
-		&cli.StringFlag{Name: "idle-timeout", Category: groupService, Usage: "bound of the wait between two chunks"},
 		&cli.IntFlag{Name: "retry", Category: groupService, Usage: "attempts after a failed one; performance runs (--mode perf) never retry"},
 		&cli.StringFlag{Name: "ready-timeout", Category: groupService, Value: "0", Usage: "wait this long for a server that is still coming up"},
 		&cli.StringSliceFlag{Name: "server-meta", Category: groupService, Usage: "what you know of the server and no endpoint tells (`KEY=VALUE`); goes into the manifest"},
 		&cli.StringFlag{Name: "server-command", Category: groupService, Usage: "`FILE` with the command the server was started with; goes into the manifest"},
-		&cli.StringSliceFlag{Name: "set", Category: groupService, Usage: "change any field: models.NAME.`FIELD=VALUE` or datasets.NAME.FIELD=VALUE"},
 
 		&cli.IntFlag{Name: "batch-size", Aliases: []string{"max-concurrency"}, Category: groupLoad, Usage: "requests in flight at most"},
 		&cli.StringFlag{Name: "request-rate", Category: groupLoad, Usage: "requests/s (Poisson); inf or 0 = as fast as the concurrency allows"},
@@ -100,5 +81,31 @@ func evaluateFlags() []cli.Flag {
 		&cli.StringFlag{Name: "metric-percentiles", Category: groupReport, Value: "50,75,90,95,99", Usage: "percentiles of the performance table"},
 		&cli.StringFlag{Name: "lang", Category: groupReport, Value: "en", Usage: "en or zh: language of report.xlsx and report.html; all other text stays English"},
 		&cli.StringFlag{Name: "title", Category: groupReport, Usage: "title of the reports"},
+	}
+	return append(flags, connectionFlags()...)
+}
+
+// connectionFlags say how a service is reached and asked; `check` has them, too.
+func connectionFlags() []cli.Flag {
+	return []cli.Flag{
+		&cli.StringFlag{Name: "host-ip", Category: groupService, Usage: "IP address or host name"},
+		&cli.IntFlag{Name: "host-port", Category: groupService, Usage: "port"},
+		&cli.StringFlag{Name: "url", Category: groupService, Usage: "base `URL`, with or without path prefix and /v1; wins over host and port"},
+		&cli.StringFlag{Name: "model", Category: groupService, Usage: "served model `NAME`; default: the first of /v1/models"},
+		&cli.StringFlag{Name: "api-key-env", Category: groupService, Usage: "environment `VARIABLE` that holds the key"},
+		&cli.StringSliceFlag{Name: "header", Category: groupService, Usage: "extra request header `NAME=VALUE`"},
+		&cli.StringFlag{Name: "env-file", Category: groupService, Usage: "read environment variables (keys) from this `FILE`"},
+		&cli.StringFlag{Name: "tokenizer", Category: groupService, Usage: "tokenizer directory or file"},
+		&cli.BoolFlag{Name: "insecure", Category: groupService, Usage: "accept any TLS certificate"},
+		&cli.StringFlag{Name: "ca-file", Category: groupService, Usage: "PEM `FILE` of extra certificate authorities"},
+		&cli.StringFlag{Name: "proxy", Category: groupService, Usage: "none unless given: http(s)://HOST:PORT, or env for the environment's"},
+		&cli.StringSliceFlag{Name: "generation-kwargs", Category: groupService, Usage: "merged into every request body (`KEY=VALUE`, values in YAML)"},
+		&cli.BoolFlag{Name: "stream", Category: groupService, Usage: "ask for streams, so that TTFT, TPOT and ITL exist"},
+		&cli.BoolFlag{Name: "no-stream", Category: groupService, Usage: "ask for whole answers"},
+		&cli.StringFlag{Name: "timeout", Category: groupService, Usage: "bound of a whole request (`DURATION`: 90, 1m30s)"},
+		&cli.StringFlag{Name: "connect-timeout", Category: groupService, Usage: "bound of connection set-up"},
+		&cli.StringFlag{Name: "first-token-timeout", Category: groupService, Usage: "bound of the wait for the first token"},
+		&cli.StringFlag{Name: "idle-timeout", Category: groupService, Usage: "bound of the wait between two chunks"},
+		&cli.StringSliceFlag{Name: "set", Category: groupService, Usage: "change any field: models.NAME.`FIELD=VALUE` or datasets.NAME.FIELD=VALUE"},
 	}
 }
