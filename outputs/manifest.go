@@ -137,7 +137,21 @@ type ServerSnapshot struct {
 	Models  any                `json:"models"`            // /v1/models
 	Info    any                `json:"info,omitempty"`    // /server_info, /version …
 	Metrics map[string]float64 `json:"metrics,omitempty"` // selected /metrics samples
+	// Headers of an answer that tell what stands before the engine: a gateway, a proxy.
+	Headers map[string]string `json:"headers,omitempty"`
+	// Parameters are the server's settings by one name for every engine, each with
+	// who says so.
+	Parameters map[string]ServerParameter `json:"parameters,omitempty"`
+	// PrefixCaching is on, off or unknown, with the evidence.
+	PrefixCaching         string `json:"prefix_caching,omitempty"`
+	PrefixCachingEvidence string `json:"prefix_caching_evidence,omitempty"`
 	Errors  []string           `json:"errors,omitempty"`  // what could not be asked, and why
+}
+
+// ServerParameter is one setting of a server and who says so.
+type ServerParameter struct {
+	Value  any    `json:"value"`
+	Source string `json:"source"`
 }
 
 // ClockInfo maps the records' times to wall time.

@@ -32,6 +32,8 @@ type service struct {
 type simOptions struct {
 	Accuracy            *float64        `yaml:"accuracy,omitempty"`
 	Seed                int64           `yaml:"seed,omitempty"`
+	Flavor              string          `yaml:"flavor,omitempty"`
+	NoDevMode           bool            `yaml:"no_dev_mode,omitempty"`
 	Preset              string          `yaml:"preset,omitempty"`
 	MaxNumSeqs          int             `yaml:"max_num_seqs,omitempty"`
 	MaxNumBatchedTokens int             `yaml:"max_num_batched_tokens,omitempty"`
@@ -163,7 +165,7 @@ func Simulate(cfg models.Config, sets ...*datasets.Set) (*simulator.Server, stri
 	if err != nil {
 		return nil, "", err
 	}
-	c := simulator.Config{AnswersData: answers, Seed: o.Seed, Preset: o.Preset, MaxNumSeqs: o.MaxNumSeqs,
+	c := simulator.Config{AnswersData: answers, Seed: o.Seed, Flavor: o.Flavor, NoDevMode: o.NoDevMode, Preset: o.Preset, MaxNumSeqs: o.MaxNumSeqs,
 		MaxNumBatchedTokens: o.MaxNumBatchedTokens, NumGPUBlocks: o.NumGPUBlocks, BlockSize: o.BlockSize,
 		TimeScale: o.TimeScale, TokensPerSecond: o.TokensPerSecond, TTFT: time.Duration(o.TTFT), OutputLen: o.OutputLen,
 		ReasoningTokens: o.ReasoningTokens, VaryByRepeat: o.VaryByRepeat}

@@ -47,6 +47,7 @@ func simCommand() *cli.Command {
 			&cli.StringFlag{Name: "ssl-certfile", Usage: "PEM `FILE` of the certificate: serve HTTPS", Category: server},
 			&cli.StringFlag{Name: "ssl-keyfile", Usage: "PEM `FILE` of its key", Category: server},
 			&cli.StringFlag{Name: "metrics-flavor", Value: "vllm", Usage: "names of /metrics and /server_info: vllm or sglang", Category: server},
+			&cli.BoolFlag{Name: "no-dev-mode", Usage: "as vLLM without its development mode: no /server_info and no cache reset", Category: server},
 			&cli.DurationFlag{Name: "keep-alive", Value: 5 * time.Second, Usage: "close connections idle for this long; negative never", Category: server},
 			&cli.Int64Flag{Name: "seed", Usage: "seed of everything random", Category: server},
 
@@ -135,7 +136,7 @@ func (l *faultList) String() string {
 // simConfig reads the flags.
 func simConfig(c *cli.Context) simulator.Config {
 	cfg := simulator.Config{
-		ServedModelNames: *c.Generic("served-model-name").(*nameList), APIKey: c.String("api-key"), Flavor: c.String("metrics-flavor"),
+		ServedModelNames: *c.Generic("served-model-name").(*nameList), APIKey: c.String("api-key"), Flavor: c.String("metrics-flavor"), NoDevMode: c.Bool("no-dev-mode"),
 		Seed: c.Int64("seed"), MaxModelLen: c.Int("max-model-len"), KeepAlive: c.Duration("keep-alive"),
 		MaxNumSeqs: c.Int("max-num-seqs"), MaxNumBatchedTokens: c.Int("max-num-batched-tokens"), NumGPUBlocks: c.Int("num-gpu-blocks"),
 		BlockSize: c.Int("block-size"), DisablePrefixCaching: c.Bool("no-enable-prefix-caching") || !c.Bool("enable-prefix-caching"),

@@ -27,12 +27,19 @@ type Snapshot struct {
 	Models  any            // the data of /v1/models
 	Info    map[string]any // answers of the other endpoints, by path
 	Metrics map[string]float64
+	Headers map[string]string // of an answer, that tell what stands before the engine
+	// Parameters are the settings among Info, by one name for every engine.
+	Parameters Parameters
 	// Errors are what could not be asked, one line each.
 	Errors []string
 }
 
 // endpoints that a server may have; those that answer JSON are kept.
 var endpoints = []string{"/version", "/server_info", "/get_server_info", "/model_info", "/get_model_info", "/info", "/props"}
+
+// queries are what an endpoint is asked with: vLLM's /server_info (in its
+// development mode) answers a printed configuration otherwise.
+var queries = map[string]string{"/server_info": "?config_format=json"}
 
 // limit bounds every single question.
 const limit = 5 * time.Second
@@ -56,7 +63,9 @@ func Take(ctx context.Context, cfg models.Config) *Snapshot {
 		return s
 	}
 	defer get.Close()
-	if body, err := ask(ctx, get, ep.API+"/models"); err == nil {
+	body, header, err := ask(ctx, get, ep.API+"/models")
+	s.Headers = gatewayHeaders(header)
+	if err == nil {
 		var list struct {
 			Data any `json:"data"`
 		}
@@ -67,7 +76,7 @@ func Take(ctx context.Context, cfg models.Config) *Snapshot {
 		s.Errors = append(s.Errors, "/models: "+err.Error())
 	}
 	for _, path := range endpoints {
-		body, err := ask(ctx, get, ep.Server+path)
+		body, _, err := ask(ctx, get, ep.Server+path+queries[path])
 		if err != nil {
 			continue // a server has few of them; the absence of the others is not an error
 		}
@@ -76,7 +85,7 @@ func Take(ctx context.Context, cfg models.Config) *Snapshot {
 			s.Info[path] = v
 		}
 	}
-	if text, err := ask(ctx, get, ep.Server+"/metrics"); err != nil {
+	if text, _, err := ask(ctx, get, ep.Server+"/metrics"); err != nil {
 		s.Errors = append(s.Errors, "/metrics: "+err.Error())
 	} else if m, err := ParseMetrics(string(text)); err != nil {
 		s.Errors = append(s.Errors, "/metrics: "+err.Error())
@@ -87,6 +96,7 @@ func Take(ctx context.Context, cfg models.Config) *Snapshot {
 		}
 	}
 	s.identify()
+	s.Parameters = s.parameters()
 	return s
 }
 
@@ -108,9 +118,10 @@ func (s *Snapshot) identify() {
 		}
 		return false
 	}
+	_, vllmConfig := dig(s.Info["/server_info"], []string{"vllm_config", "model_config", "model"})
 	sglang := s.Info["/get_server_info"] != nil || s.Info["/model_info"] != nil || s.Info["/get_model_info"] != nil
 	switch {
-	case hasPrefix("vllm:"): // metrics tell engines apart better than paths, which gateways imitate
+	case hasPrefix("vllm:") || vllmConfig && !hasPrefix("sglang:"): // metrics tell engines apart better than paths, which gateways imitate
 		s.Engine = "vllm"
 	case sglang || hasPrefix("sglang:"):
 		s.Engine = "sglang"
@@ -129,24 +140,25 @@ func (s *Snapshot) identify() {
 	}
 }
 
-func ask(ctx context.Context, get *models.Getter, url string) ([]byte, error) {
+// ask sends one question. The header is that of any answer, an error's too.
+func ask(ctx context.Context, get *models.Getter, url string) ([]byte, http.Header, error) {
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
 	resp, err := get.Get(ctx, url)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	defer resp.Body.Close()
 	body, err := io.ReadAll(io.LimitReader(resp.Body, maxBody+1))
 	switch {
 	case err != nil:
-		return nil, err
+		return nil, resp.Header, err
 	case resp.StatusCode != http.StatusOK:
-		return nil, fmt.Errorf("HTTP %s", resp.Status)
+		return nil, resp.Header, fmt.Errorf("HTTP %s", resp.Status)
 	case len(body) > maxBody:
-		return nil, errors.New("the answer is larger than 8 MiB")
+		return nil, resp.Header, errors.New("the answer is larger than 8 MiB")
 	}
-	return body, nil
+	return body, resp.Header, nil
 }
 
 // parameterFamilies are the *_info metrics that hold an engine's parameters,
@@ -172,8 +184,20 @@ func Differences(before, after *Snapshot) []string {
 	const start = "process_start_time_seconds"
 	if x, ok := before.Metrics[start]; ok {
 		if y, ok := after.Metrics[start]; ok && x != y {
-			out = append(out, "the server was restarted")
+			out = append(out, "the server was restarted, or several replicas answer behind one address: process_start_time_seconds differs")
 		}
+	}
+	if x, y := before.Headers["server"], after.Headers["server"]; x != "" && y != "" && x != y {
+		out = append(out, fmt.Sprintf("another server answers: %q became %q", x, y))
+	}
+	for _, name := range slices.Sorted(maps.Keys(before.Parameters)) {
+		x, y := before.Parameters[name], after.Parameters[name]
+		if y.Value != nil && x.Source == y.Source && valueText(x.Value) != valueText(y.Value) {
+			out = append(out, fmt.Sprintf("%s was %s and became %s", name, valueText(x.Value), valueText(y.Value)))
+		}
+	}
+	for _, name := range backwards(before.Metrics, after.Metrics) {
+		out = append(out, fmt.Sprintf("%s fell from %.0f to %.0f: the server was restarted, or several replicas answer behind one address", name, before.Metrics[name], after.Metrics[name]))
 	}
 	for _, n := range parameterFamilies {
 		if x, y := before.Info[n], after.Info[n]; x != nil && y != nil && canonical(x) != canonical(y) {
@@ -181,6 +205,31 @@ func Differences(before, after *Snapshot) []string {
 		}
 	}
 	return out
+}
+
+// backwards are the engine's counters that fell, which a counter never does by
+// itself: one is enough, the first in order. Restarts are told by the start time
+// where there is one; multi-process servers have none.
+func backwards(before, after map[string]float64) []string {
+	if _, ok := after["process_start_time_seconds"]; ok {
+		return nil
+	}
+	for _, name := range slices.Sorted(maps.Keys(before)) {
+		if y, ok := after[name]; ok && engineCounter(name) && y < before[name] {
+			return []string{name}
+		}
+	}
+	return nil
+}
+
+// engineCounter tells counters of an inference engine by their name.
+func engineCounter(name string) bool {
+	for _, p := range []string{"vllm:", "sglang:", "tgi_", "llamacpp:"} {
+		if strings.HasPrefix(name, p) {
+			return strings.HasSuffix(name, "_total") || strings.HasSuffix(name, "_count")
+		}
+	}
+	return false
 }
 
 // canonical is a value as JSON without what changes by itself: the creation

@@ -2,7 +2,9 @@ package inspect
 
 import (
 	"fmt"
+	"maps"
 	"math"
+	"slices"
 	"strings"
 
 	dto "github.com/prometheus/client_model/go"
@@ -23,6 +25,18 @@ func ParseMetrics(text string) (*Metrics, error) {
 		return nil, fmt.Errorf("not the Prometheus text format: %w", err)
 	}
 	return &Metrics{f}, nil
+}
+
+// Families is how many metrics there are.
+func (m *Metrics) Families() int { return len(m.families) }
+
+// Some are the first n names, for a message.
+func (m *Metrics) Some(n int) string {
+	names := slices.Sorted(maps.Keys(m.families))
+	if len(names) > n {
+		return strings.Join(names[:n], ", ") + " …"
+	}
+	return strings.Join(names, ", ")
 }
 
 // Totals are the counters and gauges summed over their labels (engines,

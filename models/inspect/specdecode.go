@@ -40,7 +40,7 @@ func SpecCounters(ctx context.Context, cfg models.Config) (*Counters, error) {
 		return nil, err
 	}
 	defer get.Close()
-	text, err := ask(ctx, get, ep.Server+"/metrics")
+	text, _, err := ask(ctx, get, ep.Server+"/metrics")
 	if err != nil {
 		return nil, fmt.Errorf("%s/metrics: %w", ep.Server, err)
 	}

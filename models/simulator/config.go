@@ -19,6 +19,7 @@ type Config struct {
 	ServedModelNames []string      // names accepted in "model"; the first one is the id [sim]
 	APIKey           string        // when set, requests without "Authorization: Bearer <key>" get 401 []
 	Flavor           string        // whose metric names /metrics speaks: vllm or sglang [vllm]
+	NoDevMode        bool          // what vLLM serves only in its development mode (/server_info, cache resets) is not there [false]
 	Seed             int64         // seed of everything random [0]
 	MaxModelLen      int           // longest prompt + output in tokens [131072]
 	KeepAlive        time.Duration // idle time after which a connection is closed, as uvicorn does; < 0 never [5s]

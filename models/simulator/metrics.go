@@ -142,10 +142,14 @@ func (e *exposition) family(name, kind, help string) {
 
 func (e *exposition) sample(name, extra string, v float64) {
 	labels := e.labels
-	if extra != "" {
-		labels += "," + extra
+	if labels != "" && extra != "" {
+		labels += ","
 	}
-	fmt.Fprintf(e, "%s{%s} %s\n", name, labels, strconv.FormatFloat(v, 'g', -1, 64))
+	labels += extra
+	if labels != "" {
+		labels = "{" + labels + "}"
+	}
+	fmt.Fprintf(e, "%s%s %s\n", name, labels, strconv.FormatFloat(v, 'g', -1, 64))
 }
 
 func (e *exposition) gauge(name, help string, v float64) {
@@ -182,6 +186,9 @@ func (s *Server) exposeMetrics() reply {
 		e.labels = `engine="0",model_name="` + model + `"`
 		s.exposeVLLM(&e)
 	}
+	// The Python client's own series: it tells a restart.
+	e.labels = ""
+	e.gauge("process_start_time_seconds", "Start time of the process since unix epoch in seconds.", float64(s.start.UnixMilli())/1e3)
 	return reply{status: 200, ctype: "text/plain; version=0.0.4; charset=utf-8", body: e.Bytes()}
 }
 

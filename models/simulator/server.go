@@ -216,6 +216,10 @@ func (s *Server) knownModel(name string) bool {
 // endpoints that anybody may ask, also without the API key.
 var openPaths = map[string]bool{"/health": true, "/ping": true, "/version": true, "/metrics": true, "/sim/stats": true, "/health_generate": true}
 
+// devPaths are there only in vLLM's development mode (VLLM_SERVER_DEV_MODE=1),
+// or are SGLang's names of the same.
+var devPaths = map[string]bool{"/server_info": true, "/get_server_info": true, "/model_info": true, "/get_model_info": true, "/reset_prefix_cache": true, "/flush_cache": true}
+
 // handle answers one request. It returns the call to wait for when the answer
 // takes time, else nil.
 func (s *Server) handle(c *conn, r *http.Request, body []byte) *call {
@@ -232,6 +236,9 @@ func (s *Server) handle(c *conn, r *http.Request, body []byte) *call {
 		return s.generate(c, r, p, body)
 	}
 	e, ok := s.endpoint(path)
+	if s.cfg.NoDevMode && devPaths[path] {
+		ok = false
+	}
 	switch {
 	case !ok:
 		c.reply(r, jsonError(404, "NotFoundError", "Not Found: "+r.URL.Path+registry.DidYouMean(r.URL.Path, knownPaths)))

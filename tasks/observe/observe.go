@@ -1,0 +1,322 @@
+// Package observe watches the server during a run: it scrapes Prometheus
+// endpoints on the run's clock and hands every value to a sink.
+//
+// Watching must not disturb what is watched. Every source has a connection and a
+// goroutine of its own, apart from the measured requests; a scrape has a time-out; a
+// poll that is due while the one before is still under way is left out and
+// counted, never caught up with.
+package observe
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	"ais_bench/models/inspect"
+	"ais_bench/models/transport"
+	"ais_bench/outputs"
+)
+
+// Source is one endpoint to scrape.
+type Source struct {
+	Name string // in rows and reports
+	// Get asks it once. It must end when ctx does.
+	Get func(ctx context.Context) ([]byte, error)
+	// Close ends its connections; may be nil.
+	Close func()
+	// MustWork makes a failure of the first scrape an error of Start; another source
+	// that gives nothing is left out.
+	MustWork bool
+}
+
+// Config says what is watched and how often.
+type Config struct {
+	Clock    *transport.Clock
+	Sources  []Source
+	Maps     *inspect.Maps
+	Interval time.Duration // between polls; 0 = only by Mark
+	Timeout  time.Duration // of a scrape; 0 = 5 s
+	Session  int
+	// Sink takes the samples of one scrape; calls do not overlap. An error of its
+	// ends the recording and is Stop's error.
+	Sink func([]outputs.ServerSample) error
+	// Note is told what a user must know at once: a restart. May be nil.
+	Note func(string)
+}
+
+// Recorder scrapes until Stop. Its methods are safe for concurrent use.
+type Recorder struct {
+	cfg     Config
+	sources []*source
+	quit    chan struct{}
+	polling sync.WaitGroup
+	begun   sync.Once
+	ended   sync.Once
+
+	mu     sync.Mutex // guards the sink and what follows
+	events []outputs.ServerEvent
+	err    error
+}
+
+// source is a Source with what became of it. mu is held during a scrape.
+type source struct {
+	Source
+	mu      sync.Mutex
+	report  outputs.ServerSource
+	trips   []float64 // ms
+	parseMS float64
+	last    []inspect.Sample
+}
+
+// Start takes the first scrape of every source. The error names the first source that
+// must work and does not, or that no map knows.
+func Start(ctx context.Context, cfg Config) (*Recorder, error) {
+	if cfg.Timeout <= 0 {
+		cfg.Timeout = 5 * time.Second
+	}
+	if cfg.Note == nil {
+		cfg.Note = func(string) {}
+	}
+	r := &Recorder{cfg: cfg, quit: make(chan struct{})}
+	for _, s := range cfg.Sources {
+		r.sources = append(r.sources, &source{Source: s, report: outputs.ServerSource{Name: s.Name, Maps: []string{}}})
+	}
+	r.Mark(ctx)
+	for _, s := range r.sources {
+		if err := s.first(cfg.Maps); s.MustWork && err != nil {
+			r.closeSources()
+			return nil, err
+		}
+	}
+	r.sources = slices.DeleteFunc(r.sources, func(s *source) bool {
+		if s.report.Polls > 0 && len(s.report.Maps) > 0 {
+			return false
+		}
+		if s.Close != nil {
+			s.Close()
+		}
+		return true
+	})
+	return r, nil
+}
+
+// first is the error of a source's first scrape.
+func (s *source) first(maps *inspect.Maps) error {
+	switch {
+	case s.report.Polls == 0:
+		return fmt.Errorf("%s: %s", s.Name, s.report.Error)
+	case len(s.report.Maps) == 0:
+		return fmt.Errorf("%s: %s; maps there are: %v; add one to --config-dir as metrics/NAME.yaml", s.Name, s.report.Error, maps.Names())
+	}
+	return nil
+}
+
+// Watching reports whether a source gave values.
+func (r *Recorder) Watching() bool { return len(r.sources) > 0 }
+
+// Poll begins to scrape every interval, until Stop.
+func (r *Recorder) Poll() {
+	if r.cfg.Interval <= 0 {
+		return
+	}
+	r.begun.Do(func() {
+		for _, s := range r.sources {
+			r.polling.Go(func() { r.poll(s) })
+		}
+	})
+}
+
+// poll scrapes one source at the multiples of the interval.
+func (r *Recorder) poll(s *source) {
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	go func() {
+		select {
+		case <-r.quit:
+			cancel()
+		case <-ctx.Done():
+		}
+	}()
+	begin := time.Now()
+	timer := time.NewTimer(r.cfg.Interval)
+	defer timer.Stop()
+	for due := int64(1); ; {
+		select {
+		case <-r.quit:
+			return
+		case <-timer.C:
+		}
+		r.scrape(ctx, s)
+		// The next multiple; those that passed meanwhile are left out.
+		next := int64(time.Since(begin)/r.cfg.Interval) + 1
+		if missed := next - due - 1; missed > 0 {
+			s.mu.Lock()
+			s.report.Skipped += missed
+			s.mu.Unlock()
+		}
+		due = next
+		timer.Reset(time.Until(begin.Add(time.Duration(due) * r.cfg.Interval)))
+	}
+}
+
+// Mark scrapes every source now, all at once, and returns when they have answered.
+func (r *Recorder) Mark(ctx context.Context) {
+	var all sync.WaitGroup
+	for _, s := range r.sources {
+		all.Go(func() { r.scrape(ctx, s) })
+	}
+	all.Wait()
+}
+
+// scrape asks a source once and keeps what it says.
+func (r *Recorder) scrape(ctx context.Context, s *source) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	limit, cancel := context.WithTimeout(ctx, r.cfg.Timeout)
+	defer cancel()
+	asked := r.cfg.Clock.Now()
+	text, err := s.Get(limit)
+	answered := r.cfg.Clock.Now()
+	if err != nil {
+		if ctx.Err() == nil { // one that the end cut off is no failure
+			s.report.Failed++
+			s.report.Error = err.Error()
+		}
+		return
+	}
+	s.report.Bytes += int64(len(text))
+	x, err := inspect.ParseMetrics(string(text))
+	if err != nil {
+		s.report.Failed++
+		s.report.Error = err.Error()
+		return
+	}
+	samples, maps := r.cfg.Maps.Read(x)
+	s.parseMS += float64(r.cfg.Clock.Now()-answered) / 1e6
+	s.report.Polls++
+	s.trips = append(s.trips, float64(answered-asked)/1e6)
+	if len(maps) == 0 {
+		s.report.Error = fmt.Sprintf("no map knows any of its %d metrics (%s)", x.Families(), x.Some(3))
+		return
+	}
+	s.report.Maps, s.report.Engine = maps, r.cfg.Maps.Engine(maps) != ""
+	at := asked + (answered-asked)/2
+	r.compare(s, at, samples)
+	s.last = samples
+	rows := make([]outputs.ServerSample, len(samples))
+	for i, v := range samples {
+		rows[i] = outputs.ServerSample{T: at, Session: int32(r.cfg.Session), Source: s.Name, Series: v.Series, Metric: v.Metric, Labels: v.Labels, Value: v.Value}
+	}
+	r.keep(rows)
+}
+
+func (r *Recorder) keep(rows []outputs.ServerSample) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.err == nil {
+		r.err = r.cfg.Sink(rows)
+	}
+}
+
+// restartCounters only ever rise while a server lives.
+var restartCounters = []string{"requests_finished", "prompt_tokens", "generation_tokens", "prefix_queries", "e2e_count"}
+
+// compare finds a restart between two scrapes.
+func (r *Recorder) compare(s *source, at int64, now []inspect.Sample) {
+	if s.last == nil {
+		return
+	}
+	before := map[string]float64{}
+	for _, v := range s.last {
+		before[v.Series+"\x00"+v.Labels] = v.Value
+	}
+	for _, v := range now {
+		old, ok := before[v.Series+"\x00"+v.Labels]
+		if !ok {
+			continue
+		}
+		var text string
+		switch {
+		case v.Series == "process_start" && v.Value != old:
+			text = fmt.Sprintf("%s: the server was restarted, or several replicas answer behind one address: %s differs", s.Name, v.Metric)
+		case v.Value < old && slices.Contains(restartCounters, v.Series):
+			text = fmt.Sprintf("%s: %s fell from %.0f to %.0f: the server was restarted, or several replicas answer behind one address", s.Name, v.Metric, old, v.Value)
+		default:
+			continue
+		}
+		r.mu.Lock()
+		first := len(r.events) == 0
+		if len(r.events) < maxEvents {
+			r.events = append(r.events, outputs.ServerEvent{T: at, Text: text})
+		}
+		r.mu.Unlock()
+		if first {
+			r.cfg.Note("WARNING: " + text)
+		}
+		return // one a scrape
+	}
+}
+
+// maxEvents bounds the events kept: replicas behind one address restart with every poll.
+const maxEvents = 100
+
+// Latest is the sum of a series over the sources at their last scrapes; false when no
+// source has it.
+func (r *Recorder) Latest(series string) (sum float64, ok bool) {
+	for _, s := range r.sources {
+		s.mu.Lock()
+		for _, v := range s.last {
+			if v.Series == series {
+				sum, ok = sum+v.Value, true
+			}
+		}
+		s.mu.Unlock()
+	}
+	return sum, ok
+}
+
+// Stop ends polling. Marks are still possible. The error is the sink's.
+func (r *Recorder) Stop() error {
+	r.ended.Do(func() { close(r.quit) })
+	r.polling.Wait()
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.err
+}
+
+// Close ends polling and closes the connections.
+func (r *Recorder) Close() error {
+	err := r.Stop()
+	r.closeSources()
+	return err
+}
+
+func (r *Recorder) closeSources() {
+	for _, s := range r.sources {
+		if s.Close != nil {
+			s.Close()
+		}
+	}
+}
+
+// Report is what became of the sources, and what happened to the server.
+func (r *Recorder) Report() ([]outputs.ServerSource, []outputs.ServerEvent) {
+	list := []outputs.ServerSource{}
+	for _, s := range r.sources {
+		s.mu.Lock()
+		rep := s.report
+		if n := len(s.trips); n > 0 {
+			trips := slices.Clone(s.trips)
+			slices.Sort(trips)
+			p50, most, mean := trips[n/2], trips[n-1], s.parseMS/float64(n)
+			rep.RoundTripP50MS, rep.RoundTripMaxMS, rep.ParseMeanMS = &p50, &most, &mean
+		}
+		s.mu.Unlock()
+		list = append(list, rep)
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return list, slices.Clone(r.events)
+}
