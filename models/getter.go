@@ -4,6 +4,7 @@ import (
 	"context"
 	"net/http"
 	"net/url"
+	"strings"
 
 	"ais_bench/models/transport"
 )
@@ -41,6 +42,7 @@ func NewGetter(cfg Config) (*Getter, error) {
 		return nil, err
 	}
 	tr.TLSClientConfig = tls
+	tr.DisableCompression = true // packing the answer would be work for the server under test
 	g := &Getter{client: &http.Client{Transport: tr}, header: http.Header{}}
 	for _, f := range s.header {
 		if http.CanonicalHeaderKey(f.Name) != "Content-Type" {
@@ -57,6 +59,17 @@ func (g *Getter) Get(ctx context.Context, target string) (*http.Response, error)
 		return nil, err
 	}
 	req.Header = g.header.Clone()
+	return g.client.Do(req)
+}
+
+// Post sends one POST request with an empty JSON object; the caller closes the body.
+func (g *Getter) Post(ctx context.Context, target string) (*http.Response, error) {
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, target, strings.NewReader("{}"))
+	if err != nil {
+		return nil, err
+	}
+	req.Header = g.header.Clone()
+	req.Header.Set("Content-Type", "application/json")
 	return g.client.Do(req)
 }
 

@@ -143,9 +143,9 @@ type ServerSnapshot struct {
 	// who says so.
 	Parameters map[string]ServerParameter `json:"parameters,omitempty"`
 	// PrefixCaching is on, off or unknown, with the evidence.
-	PrefixCaching         string `json:"prefix_caching,omitempty"`
-	PrefixCachingEvidence string `json:"prefix_caching_evidence,omitempty"`
-	Errors  []string           `json:"errors,omitempty"`  // what could not be asked, and why
+	PrefixCaching         string   `json:"prefix_caching,omitempty"`
+	PrefixCachingEvidence string   `json:"prefix_caching_evidence,omitempty"`
+	Errors                []string `json:"errors,omitempty"` // what could not be asked, and why
 }
 
 // ServerParameter is one setting of a server and who says so.

@@ -31,6 +31,8 @@ type inference struct {
 	clock   *transport.Clock
 	observe Observer
 	stop    <-chan struct{}
+	watch   *serverWatch
+	cache   cachePlan
 
 	journal     *outputs.Journal
 	predictions *outputs.PredictionWriter
@@ -39,6 +41,7 @@ type inference struct {
 	writeErr    atomic.Pointer[error]
 	reads       atomic.Int64 // of all records kept, for the client's health
 	coalesced   atomic.Int64
+	answered    atomic.Int64 // requests of all phases that ended well
 	abort       context.CancelFunc
 }
 
@@ -103,6 +106,10 @@ func (in *inference) phases(ctx context.Context, todo []question, rep *Inference
 	if err := in.warmUp(ctx); err != nil {
 		return err
 	}
+	if err := in.prepareCache(ctx); err != nil {
+		return err
+	}
+	in.watch.measured(ctx)
 	cfg, err := in.loadConfig(len(todo))
 	if err != nil {
 		return err
@@ -405,6 +412,9 @@ func (in *inference) label2(rec *outputs.Record, req *models.Request) {
 func (in *inference) keep(rec *outputs.Record) {
 	in.reads.Add(int64(rec.Reads))
 	in.coalesced.Add(int64(rec.Coalesced))
+	if rec.OK() {
+		in.answered.Add(1)
+	}
 	if err := in.journal.Append(rec); err != nil {
 		in.writeFailed(err)
 	}

@@ -37,8 +37,8 @@ func startManifest(out *Outcome, before *outputs.Manifest, clockNote string, opt
 	if opts.Calibration != nil {
 		m.Calibration = opts.Calibration
 	}
-	if len(opts.ServerMeta) > 0 {
-		extra(m, "server_meta", opts.ServerMeta)
+	if len(opts.Meta) > 0 {
+		extra(m, "server_meta", opts.Meta)
 	}
 	if opts.Mode.infers() {
 		if m.Clock == nil || n == 1 {
@@ -313,6 +313,9 @@ func servers(m *outputs.Manifest, ses *outputs.Session, out *Outcome) {
 			}
 		case first && to.ServerBefore.URL != m.ServerBefore.URL:
 			extra(m, "server of "+to.Task.ModelAbbr, map[string]any{"before": to.ServerBefore, "after": to.ServerAfter})
+		}
+		if to.Cache != nil {
+			extra(m, "prefix cache of "+to.Task.String(), to.Cache)
 		}
 		for _, c := range to.Changed {
 			warn(&m.Warnings, "INVALID: the server changed while "+to.Task.String()+" ran: "+c)

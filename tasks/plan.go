@@ -29,6 +29,8 @@ type DatasetChoice struct {
 	// Set is what is asked where it does not come from Config: the requests of a
 	// workload. Nil loads Config.
 	Set *datasets.Set
+	// Cache is the state of the server's prefix cache for this data set; "" = the run's.
+	Cache CacheMode
 }
 
 // load is the data set's samples.

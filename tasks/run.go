@@ -15,6 +15,7 @@ import (
 	"ais_bench/datasets"
 	"ais_bench/evaluators"
 	"ais_bench/models"
+	"ais_bench/models/inspect"
 	"ais_bench/models/transport"
 	"ais_bench/outputs"
 	"ais_bench/tasks/load"
@@ -67,8 +68,7 @@ type Options struct {
 
 	SpecDecode bool // speculative-decoding counters before and after
 
-	// ServerMeta is what the user knows of the server and no endpoint tells.
-	ServerMeta map[string]string
+	ServerOptions
 
 	// Calibration is the measuring error of this machine, stored in the manifest; nil = not measured.
 	Calibration any
@@ -82,7 +82,23 @@ type Options struct {
 	Stop <-chan struct{}
 
 	resuming bool
+	session  int    // of the run, from 1
 	runTag   string // prefix of request ids, unique to the run
+}
+
+// ServerOptions say how the server is watched, and what state it is to be in.
+type ServerOptions struct {
+	// Metrics scrapes metrics during the run; nil = only before and after.
+	Metrics *ServerMetrics
+	Maps    *inspect.Maps // what metrics mean; nil = the built-in maps
+	// Cache is the state of the server's prefix cache that the measured requests
+	// are to meet; "" = any. A task's own choice (DatasetChoice.Cache) wins.
+	Cache CacheMode
+	// CacheSalt says that the prompts begin with this salt already; cold needs no
+	// other then. "" = they do not.
+	CacheSalt string
+	// Meta is what the user knows of the server and no endpoint tells.
+	Meta map[string]string
 }
 
 // Outcome is what a run led to.
@@ -107,7 +123,8 @@ type TaskOutcome struct {
 	// is what differed, one line each: the run is then invalid.
 	ServerBefore, ServerAfter *outputs.ServerSnapshot
 	Changed                   []string
-	SpecDecode                *SpecDecode // nil without --spec-decode
+	SpecDecode                *SpecDecode          // nil without --spec-decode
+	Cache                     *outputs.ServerCache // what was done with the prefix cache; nil = nothing
 	// Chat is what rendered the conversations; nil when nothing had to or could.
 	Chat *ChatRenderer
 	// Notes are what a reader of the results must know of how they were asked.
@@ -228,6 +245,7 @@ func Run(ctx context.Context, plan *Plan, opts Options) (*Outcome, error) {
 	if err != nil {
 		return nil, &EnvironmentError{err}
 	}
+	opts.session = len(m.Sessions)
 	opts.runTag = fmt.Sprintf("ais-%s-%d", filepath.Base(out.Run.Dir()), len(m.Sessions))
 	if opts.Mode.infers() {
 		inferAll(ctx, out, &opts)
@@ -316,16 +334,27 @@ func inferOne(ctx context.Context, out *Outcome, to *TaskOutcome, opts *Options)
 	}
 	in := &inference{task: t, opts: opts, run: out.Run, svc: svc, set: to.Estimate.Set, clock: out.Clock,
 		observe: &loggingObserver{Observer: opts.Observer, log: log}, stop: opts.Stop}
-	watch := watchServer(ctx, svc, opts.SpecDecode)
+	watch, err := watchServer(ctx, out, to, svc, opts, in.observe.Note)
+	if err != nil {
+		watch.stop()
+		return err
+	}
+	in.watch = watch
+	if err := in.planCache(ctx, to, watch.before); err != nil {
+		watch.stop()
+		return err
+	}
 	rep, err := in.ask(ctx)
 	rep.failedIsAsked()
 	to.Inference = &rep
 	if in.predictions != nil && in.predictions.Note() != "" {
 		note(in.predictions.Note())
 	}
-	to.Changed = watch.after(ctx, to)
+	var watchErr error
+	to.Changed, watchErr = watch.after(ctx, to, in.answered.Load())
+	err = errors.Join(err, watchErr)
 	for _, c := range to.Changed {
-		note("WARNING: the server changed during the run: " + c + "; the figures are of two servers")
+		note("WARNING: INVALID: the server changed during the run: " + c + "; the figures are of two servers")
 	}
 	if opts.SpecDecode {
 		var specErr error

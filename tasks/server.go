@@ -4,37 +4,270 @@ import (
 	"context"
 	"fmt"
 	"net/url"
+	"slices"
+	"strings"
 	"time"
 
+	"ais_bench/models"
 	"ais_bench/models/inspect"
+	"ais_bench/models/transport"
 	"ais_bench/outputs"
+	"ais_bench/tasks/observe"
 )
 
-// serverWatch looks at the server before and after a task: what it is, whether
-// it stayed the same, and what its speculative decoding did in between.
+// ServerMetrics says what is scraped during a run, and how often.
+type ServerMetrics struct {
+	// URLs are Prometheus endpoints beside the service's own /metrics, or, where one
+	// is an engine's, in its place: behind a gateway only they tell the engine's
+	// figures. "auto" stands for the service's own.
+	URLs     []string
+	Interval time.Duration // 0 = 1 s
+}
+
+// DefaultMetricsInterval is how often metrics are scraped where nothing else is said,
+// MinMetricsInterval the shortest that is allowed: a scrape costs an engine some
+// milliseconds.
+const (
+	DefaultMetricsInterval = time.Second
+	MinMetricsInterval     = 100 * time.Millisecond
+)
+
+// Check finds URLs that are none and an interval that would disturb the server.
+func (s *ServerMetrics) Check() error {
+	if s.Interval != 0 && s.Interval < MinMetricsInterval {
+		return fmt.Errorf("--server-metrics-interval %s: give %s or more; a shorter one would load the server that is measured", s.Interval, MinMetricsInterval)
+	}
+	for _, u := range s.URLs {
+		if u == "auto" {
+			continue
+		}
+		if _, err := metricsURL(u); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// metricsURL completes what the user gave: host:port gets http:// and /metrics.
+func metricsURL(text string) (string, error) {
+	full := text
+	if !strings.Contains(full, "://") {
+		full = "http://" + full
+	}
+	u, err := url.Parse(full)
+	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
+		return "", fmt.Errorf("--server-metrics %s: give http://HOST:PORT/metrics, HOST:PORT, or auto for the service's own", text)
+	}
+	if u.Path == "" || u.Path == "/" {
+		u.Path = "/metrics"
+	}
+	return u.String(), nil
+}
+
+// serverWatch looks at the server before and after a task, and where asked for
+// all the time: what it is, whether it stayed the same, what it counted, and what its
+// speculative decoding did.
 type serverWatch struct {
 	svc    *service
 	before *inspect.Snapshot
+	told   inspect.Parameters // by the user
 	spec   *inspect.Counters
 	noSpec error // why there are no speculative-decoding counters
+
+	clock  *transport.Clock
+	rec    *observe.Recorder
+	writer *outputs.ServerWriter // nil until the first sample
+	watch  outputs.ServerWatch
+	note   func(string)
 }
 
-// watchServer takes the first look.
-func watchServer(ctx context.Context, svc *service, specDecode bool) *serverWatch {
-	w := &serverWatch{svc: svc, before: inspect.Take(ctx, svc.cfg)}
-	if specDecode {
+// watchServer takes the first look and begins to poll. The error is that of
+// metrics that were asked for by --server-metrics and are not there.
+func watchServer(ctx context.Context, out *Outcome, to *TaskOutcome, svc *service, opts *Options, note func(string)) (*serverWatch, error) {
+	w := &serverWatch{svc: svc, before: inspect.Take(ctx, svc.cfg), told: inspect.Told(opts.Meta), clock: out.Clock, note: note}
+	if opts.SpecDecode {
 		w.spec, w.noSpec = inspect.SpecCounters(ctx, svc.cfg)
 	}
-	return w
+	params, contradictions := w.before.Parameters.With(w.told)
+	for _, c := range contradictions {
+		note("WARNING: " + c)
+		warn(&out.Warnings, to.Task.String()+": "+c)
+	}
+	w.before.Parameters = params
+	w.watch = outputs.ServerWatch{Session: opts.session, Model: to.Task.ModelAbbr, Dataset: to.Task.DatasetAbbr, URL: w.before.URL, Mode: string(opts.Mode),
+		Start: out.Clock.Now(), Engine: known(w.before.Engine), Version: known(w.before.Version), Parameters: parameters(params), AnswersPerRequest: answersPerRequest(svc.cfg)}
+	w.watch.PrefixCaching, w.watch.Evidence = params.PrefixCaching()
+	return w, w.record(ctx, out, to, opts)
 }
 
-// after takes the second look and says what changed, one line each.
-func (w *serverWatch) after(ctx context.Context, to *TaskOutcome) []string {
+// record takes the first scrape of every source.
+func (w *serverWatch) record(ctx context.Context, out *Outcome, to *TaskOutcome, opts *Options) error {
+	maps := opts.Maps
+	if maps == nil {
+		maps = inspect.BuiltinMaps()
+	}
+	cfg := observe.Config{Clock: out.Clock, Maps: maps, Session: opts.session, Note: w.note, Sink: func(rows []outputs.ServerSample) error {
+		if w.writer == nil {
+			var err error
+			if w.writer, err = out.Run.ServerWriter(to.Task.ModelAbbr, to.Task.DatasetAbbr); err != nil {
+				return err
+			}
+		}
+		return w.writer.Add(rows)
+	}}
+	if opts.Metrics != nil {
+		cfg.Interval = opts.Metrics.Interval
+		if cfg.Interval == 0 {
+			cfg.Interval = DefaultMetricsInterval
+		}
+		w.watch.IntervalMS = float64(cfg.Interval) / 1e6
+	}
+	var err error
+	if cfg.Sources, err = sources(w.svc.cfg, opts.Metrics); err != nil {
+		return err
+	}
+	if w.rec, err = observe.Start(ctx, cfg); err != nil {
+		return &EnvironmentError{fmt.Errorf("--server-metrics: %w", err)}
+	}
+	w.rec.Poll()
+	return nil
+}
+
+// sources are the endpoints to scrape. The service's own is always tried, because
+// two scrapes tell whether the requests arrived; it must be there only where it was asked for.
+func sources(cfg models.Config, asked *ServerMetrics) ([]observe.Source, error) {
+	ep, err := cfg.Endpoint()
+	if err != nil {
+		return nil, err
+	}
+	own := ep.Server + "/metrics"
+	urls, wanted := []string{own}, map[string]bool{}
+	if asked != nil {
+		for _, text := range asked.URLs {
+			u := own
+			if text != "auto" {
+				if u, err = metricsURL(text); err != nil {
+					return nil, err
+				}
+			}
+			wanted[u] = true
+			if !slices.Contains(urls, u) {
+				urls = append(urls, u)
+			}
+		}
+	}
+	var list []observe.Source
+	for _, u := range urls {
+		// The key is for the service alone.
+		keyed := cfg
+		if !sameHost(u, own) {
+			keyed.APIKey, keyed.Headers = "", nil
+		}
+		get, err := models.NewGetter(keyed)
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, observe.Source{Name: sourceName(u), MustWork: wanted[u], Close: get.Close,
+			Get: func(ctx context.Context) ([]byte, error) { return inspect.Ask(ctx, get, u) }})
+	}
+	return list, nil
+}
+
+func sameHost(a, b string) bool {
+	x, errX := url.Parse(a)
+	y, errY := url.Parse(b)
+	return errX == nil && errY == nil && x.Host == y.Host
+}
+
+// sourceName is an address without credentials.
+func sourceName(raw string) string {
+	u, err := url.Parse(raw)
+	if err != nil {
+		return raw
+	}
+	u.User, u.RawQuery = nil, ""
+	return u.String()
+}
+
+// answersPerRequest is how many answers a request asks for: engines count each
+// like a request.
+func answersPerRequest(cfg models.Config) int {
+	switch n := cfg.GenerationKwargs["n"].(type) {
+	case int:
+		return max(n, 1)
+	case int64:
+		return max(int(n), 1)
+	case uint64:
+		return max(int(n), 1)
+	case float64:
+		return max(int(n), 1)
+	}
+	return 1
+}
+
+// measured is called just before the first measured request.
+func (w *serverWatch) measured(ctx context.Context) {
+	w.rec.Mark(ctx)
+	now := w.clock.Now()
+	w.watch.MeasuredStart = &now
+}
+
+// after takes the last look, says what changed, one line each, and writes what was
+// seen. answered is how many requests the client knows to be finished: counters
+// that lag behind are waited for, up to two seconds.
+func (w *serverWatch) after(ctx context.Context, to *TaskOutcome, answered int64) (changed []string, err error) {
 	ctx, cancel := lastLook(ctx)
 	defer cancel()
 	end := inspect.Take(ctx, w.svc.cfg)
+	end.Parameters, _ = end.Parameters.With(w.told)
 	to.ServerBefore, to.ServerAfter = snapshot(w.before), snapshot(end)
-	return inspect.Differences(w.before, end)
+	changed = inspect.Differences(w.before, end)
+	w.settle(ctx, answered)
+	err = w.rec.Close()
+	w.watch.End = w.clock.Now()
+	w.watch.Sources, w.watch.Events = w.rec.Report()
+	w.watch.Cache = to.Cache
+	for _, e := range w.watch.Events {
+		if len(changed) == 0 { // the first says it; the others are in the file
+			changed = append(changed, e.Text)
+		}
+	}
+	if w.writer == nil {
+		return changed, err
+	}
+	defer w.writer.Abort()
+	if err == nil {
+		err = w.writer.Close(w.watch)
+	}
+	return changed, err
+}
+
+// settle takes the last scrape, again while the server has not yet counted what the
+// client has.
+func (w *serverWatch) settle(ctx context.Context, answered int64) {
+	first, known := w.rec.First("requests_finished")
+	for try := 0; ; try++ {
+		w.rec.Mark(ctx)
+		now, ok := w.rec.Latest("requests_finished")
+		if !ok || !known || now-first >= float64(answered)*float64(w.watch.AnswersPerRequest) || try == 10 || ctx.Err() != nil {
+			return
+		}
+		select {
+		case <-time.After(200 * time.Millisecond):
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+// stop drops everything without a last look.
+func (w *serverWatch) stop() {
+	if w.rec != nil {
+		_ = w.rec.Close()
+	}
+	if w.writer != nil {
+		w.writer.Abort()
+	}
 }
 
 // lastLook is a context for what is asked when a task has ended: an interrupted
@@ -86,14 +319,29 @@ func (w *serverWatch) speculation(ctx context.Context, run *outputs.Run) (*SpecD
 	return s, run.WriteJSON(run.Path("performances", fmt.Sprintf("spec_decode_%s_%s.json", outputs.FileName(host), port)), s)
 }
 
+// known is a text, nil where it says nothing.
+func known(v string) *string {
+	if v == "" {
+		return nil
+	}
+	return &v
+}
+
+func parameters(p inspect.Parameters) map[string]outputs.ServerParameter {
+	if len(p) == 0 {
+		return nil
+	}
+	out := make(map[string]outputs.ServerParameter, len(p))
+	for k, v := range p {
+		out[k] = outputs.ServerParameter(v)
+	}
+	return out
+}
+
 // snapshot is a look in the manifest's form.
 func snapshot(s *inspect.Snapshot) *outputs.ServerSnapshot {
-	known := func(v string) *string {
-		if v == "" {
-			return nil
-		}
-		return &v
-	}
-	return &outputs.ServerSnapshot{TakenAt: s.TakenAt.Format(time.RFC3339Nano), URL: s.URL, Engine: known(s.Engine), Version: known(s.Version),
-		Models: s.Models, Info: s.Info, Metrics: s.Metrics, Errors: s.Errors}
+	out := &outputs.ServerSnapshot{TakenAt: s.TakenAt.Format(time.RFC3339Nano), URL: s.URL, Engine: known(s.Engine), Version: known(s.Version),
+		Models: s.Models, Info: s.Info, Metrics: s.Metrics, Errors: s.Errors, Headers: s.Headers, Parameters: parameters(s.Parameters)}
+	out.PrefixCaching, out.PrefixCachingEvidence = s.Parameters.PrefixCaching()
+	return out
 }

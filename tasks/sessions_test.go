@@ -220,7 +220,7 @@ func TestScoringKeepsEvidence(t *testing.T) {
 	set := kinds["numeric without a worked solution"].choice(t)
 	dir := t.TempDir()
 	sim, url := startSim(t, set, simulator.Config{Accuracy: 0.5, Seed: 3, Faults: faults(t, "500:0.2")})
-	out, task := runOnce(t, modelAt(url, set), set, Options{WorkDir: dir, Seed: 7, Args: []string{"ais_bench", "ask"}, ServerMeta: map[string]string{"gpu": "one"}})
+	out, task := runOnce(t, modelAt(url, set), set, Options{WorkDir: dir, Seed: 7, Args: []string{"ais_bench", "ask"}, ServerOptions: ServerOptions{Meta: map[string]string{"gpu": "one"}}})
 	before := manifestOf(t, out.Run)
 	if before.State != outputs.StateFailed || before.Pairs[0].State != outputs.PairFailed || before.Pairs[0].Failed == 0 || !strings.Contains(before.Pairs[0].Error, "have no answer") {
 		t.Errorf("manifest %s, pair %+v", before.State, before.Pairs[0])

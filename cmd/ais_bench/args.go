@@ -20,7 +20,7 @@ import (
 // severalValues are the flags that take all following words up to the next flag.
 var severalValues = map[string]bool{
 	"models": true, "datasets": true, "header": true, "metadata": true, "goodput": true,
-	"generation-kwargs": true, "set": true, "server-meta": true, "lora-modules": true, "param": true,
+	"generation-kwargs": true, "set": true, "server-meta": true, "lora-modules": true, "param": true, "server-metrics": true,
 }
 
 // optionalValue are the flags whose value may be left out, with what a bare flag means.
@@ -82,6 +82,10 @@ func normalizeArgs(app *cli.App, args []string) ([]string, error) {
 				bare = rest[i]
 			}
 			out = append(out, "--"+long+"="+bare)
+			for severalValues[long] && i+1 < len(rest) && !strings.HasPrefix(rest[i+1], "-") {
+				i++
+				out = append(out, "--"+long+"="+rest[i])
+			}
 			continue
 		}
 		if i+1 >= len(rest) || (strings.HasPrefix(rest[i+1], "--") && len(rest[i+1]) > 2) {

@@ -23,7 +23,7 @@ const (
 
 // benchServiceFlags say who is asked; all three benchmarks have them.
 func benchServiceFlags() []cli.Flag {
-	return []cli.Flag{
+	return append(serverFlags(), []cli.Flag{
 		&cli.StringFlag{Name: "backend", Aliases: []string{"endpoint-type"}, Category: groupAsked, Value: "openai", Usage: strings.Join(bench.BackendNames(), ", ")},
 		&cli.StringFlag{Name: "base-url", Category: groupAsked, Usage: "`URL` of the service, with or without path prefix and /v1; wins over host and port"},
 		&cli.StringFlag{Name: "host", Category: groupAsked, Value: "127.0.0.1", Usage: "host name or address"},
@@ -50,7 +50,7 @@ func benchServiceFlags() []cli.Flag {
 		&cli.BoolFlag{Name: "no-store-prompts", Category: groupRun, Usage: "keep only the prompts' hashes"},
 		&cli.StringFlag{Name: "title", Category: groupReport, Usage: "title of the reports"},
 		&cli.BoolFlag{Name: "tables", Category: groupReport, Usage: "print the tables of the run's reports too"},
-	}
+	}...)
 }
 
 // launchFlags start an engine for the test.
@@ -166,7 +166,9 @@ func benchOptions(c *cli.Context) (bench.Options, error) {
 		}
 		*field = time.Duration(d)
 	}
-	return o, nil
+	var err error
+	o.ServerOptions, err = serverOptions(c)
+	return o, err
 }
 
 // chooseDataset reads the data set flags.

@@ -186,19 +186,9 @@ func runOptions(c *cli.Context, mode tasks.Mode) (tasks.Options, error) {
 	if o.Pressure {
 		o.Duration = time.Duration(c.Int("pressure-time")) * time.Second
 	}
-	for _, kv := range c.StringSlice("server-meta") {
-		k, v, ok := strings.Cut(kv, "=")
-		if !ok || k == "" {
-			return o, usagef("--server-meta %s: write KEY=VALUE", kv)
-		}
-		o.ServerMeta = with(o.ServerMeta, k, v)
-	}
-	if path := c.String("server-command"); path != "" {
-		text, err := os.ReadFile(path)
-		if err != nil {
-			return o, usagef("--server-command: %w", err)
-		}
-		o.ServerMeta = with(o.ServerMeta, "command", strings.TrimSpace(string(text)))
+	var err error
+	if o.ServerOptions, err = serverOptions(c); err != nil {
+		return o, err
 	}
 	for flag, field := range map[string]*time.Duration{"drain": &o.Drain, "ready-timeout": &o.ReadyTimeout, "duration": &o.Duration, "warmup-time": &o.WarmupTime} {
 		s := c.String(flag)
@@ -211,7 +201,6 @@ func runOptions(c *cli.Context, mode tasks.Mode) (tasks.Options, error) {
 		}
 		*field = time.Duration(d)
 	}
-	var err error
 	if o.Stages, err = load.ParseStages(c.String("stages")); err != nil {
 		return o, usage(err)
 	}

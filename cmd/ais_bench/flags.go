@@ -39,8 +39,6 @@ func evaluateFlags() []cli.Flag {
 		&cli.IntFlag{Name: "max-out-len", Category: groupService, Usage: "max_tokens of every request; a data set's own cap wins"},
 		&cli.IntFlag{Name: "retry", Category: groupService, Usage: "attempts after a failed one; performance runs (--mode perf) never retry"},
 		&cli.StringFlag{Name: "ready-timeout", Category: groupService, Value: "0", Usage: "wait this long for a server that is still coming up"},
-		&cli.StringSliceFlag{Name: "server-meta", Category: groupService, Usage: "what you know of the server and no endpoint tells (`KEY=VALUE`); goes into the manifest"},
-		&cli.StringFlag{Name: "server-command", Category: groupService, Usage: "`FILE` with the command the server was started with; goes into the manifest"},
 
 		&cli.IntFlag{Name: "batch-size", Aliases: []string{"max-concurrency"}, Category: groupLoad, Usage: "requests in flight at most"},
 		&cli.StringFlag{Name: "request-rate", Category: groupLoad, Usage: "requests/s (Poisson); inf or 0 = as fast as the concurrency allows"},
@@ -82,7 +80,7 @@ func evaluateFlags() []cli.Flag {
 		&cli.StringFlag{Name: "lang", Category: groupReport, Value: "en", Usage: "en or zh: language of report.xlsx and report.html; all other text stays English"},
 		&cli.StringFlag{Name: "title", Category: groupReport, Usage: "title of the reports"},
 	}
-	return append(flags, connectionFlags()...)
+	return append(append(flags, connectionFlags()...), serverFlags()...)
 }
 
 // connectionFlags say how a service is reached and asked; `check` has them, too.

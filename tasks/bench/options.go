@@ -67,6 +67,8 @@ type Options struct {
 	SpecDecode     bool          // speculative-decoding counters of the server before and after
 	Profile        bool          // POST /start_profile and /stop_profile around the measured phase
 
+	tasks.ServerOptions // how the server is watched, and the state of its cache
+
 	// The run.
 	Seed            int64
 	RequestIDPrefix string

@@ -67,6 +67,7 @@ type source struct {
 	report  outputs.ServerSource
 	trips   []float64 // ms
 	parseMS float64
+	initial []inspect.Sample
 	last    []inspect.Sample
 }
 
@@ -204,7 +205,9 @@ func (r *Recorder) scrape(ctx context.Context, s *source) {
 	s.report.Maps, s.report.Engine = maps, r.cfg.Maps.Engine(maps) != ""
 	at := asked + (answered-asked)/2
 	r.compare(s, at, samples)
-	s.last = samples
+	if s.last = samples; s.initial == nil {
+		s.initial = samples
+	}
 	rows := make([]outputs.ServerSample, len(samples))
 	for i, v := range samples {
 		rows[i] = outputs.ServerSample{T: at, Session: int32(r.cfg.Session), Source: s.Name, Series: v.Series, Metric: v.Metric, Labels: v.Labels, Value: v.Value}
@@ -262,12 +265,21 @@ func (r *Recorder) compare(s *source, at int64, now []inspect.Sample) {
 // maxEvents bounds the events kept: replicas behind one address restart with every poll.
 const maxEvents = 100
 
-// Latest is the sum of a series over the sources at their last scrapes; false when no
-// source has it.
+// First and Latest are the sum of a series over the sources at their first and last
+// scrapes; false when no source has it.
+func (r *Recorder) First(series string) (sum float64, ok bool) {
+	return r.sum(series, func(s *source) []inspect.Sample { return s.initial })
+}
+
+// Latest is the last scrapes' sum.
 func (r *Recorder) Latest(series string) (sum float64, ok bool) {
+	return r.sum(series, func(s *source) []inspect.Sample { return s.last })
+}
+
+func (r *Recorder) sum(series string, of func(*source) []inspect.Sample) (sum float64, ok bool) {
 	for _, s := range r.sources {
 		s.mu.Lock()
-		for _, v := range s.last {
+		for _, v := range of(s) {
 			if v.Series == series {
 				sum, ok = sum+v.Value, true
 			}
