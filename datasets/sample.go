@@ -34,4 +34,20 @@ type Sample struct {
 	Params    map[string]any // extra request parameters of this sample (stop, ignore_eos …)
 	ArriveNS  int64          // arrival time of a trace, ns after its start; < 0 = none
 	SessionID string         // conversation; "" for single-turn
+	// FollowUps are the later turns of a conversation, asked one after the other:
+	// each when the one before has been answered, with that answer in its history.
+	FollowUps []FollowUp
+	Headers   map[string]string // extra request headers of this sample (a routing key …)
+}
+
+// FollowUp is a turn of a conversation after the first.
+type FollowUp struct {
+	Text string // what the user says
+	// Reply stands in the history for the model's answer to the turn before; nil =
+	// the model's own.
+	Reply     *string
+	MaxTokens int   // output cap of this turn; 0 = the sample's
+	DelayNS   int64 // time between the answer before and this turn: the user reads and types
+	// Alone sends the turn without what was said before.
+	Alone bool
 }

@@ -102,11 +102,11 @@ func rendersChat(cfg models.Config) bool {
 	return false
 }
 
-// hasTurns reports whether a data set asks conversations; PPL candidates are
-// sent as plain text and do not count.
+// hasTurns reports whether a data set asks conversations, in one request or in
+// several; PPL candidates are sent as plain text and do not count.
 func hasTurns(set *datasets.Set) bool {
 	for i := range set.Samples {
-		if s := &set.Samples[i]; len(s.Choices) == 0 && len(s.Prompt.Turns) > 0 {
+		if s := &set.Samples[i]; len(s.Choices) == 0 && (len(s.Prompt.Turns) > 0 || len(s.FollowUps) > 0) {
 			return true
 		}
 	}

@@ -115,7 +115,7 @@ func (in *inference) phases(ctx context.Context, todo []question, rep *Inference
 		return err
 	}
 	expected := cfg.Count
-	in.observe.TaskStarted(in.task, expected, cfg.Duration)
+	in.observe.TaskStarted(in.task, requestsOf(todo, expected), cfg.Duration)
 	defer in.observe.TaskEnded(in.task)
 	var answered, failed atomic.Int64
 	sampler := load.NewHealthSampler(0)
@@ -185,7 +185,7 @@ func (in *inference) questions() (todo []question, resumed int, err error) {
 	for r := range repeats {
 		for i := range in.set.Samples {
 			s := &in.set.Samples[i]
-			if done[outputs.PredictionKey{SampleID: sampleKey(s), Repeat: int32(r), SessionID: s.SessionID}] {
+			if done[outputs.PredictionKey{SampleID: sampleKey(s), Repeat: int32(r), Turn: lastTurn(s), SessionID: s.SessionID}] {
 				resumed++
 				continue
 			}
@@ -343,7 +343,15 @@ func (in *inference) one(ctx context.Context, q question, s load.Slot, round int
 	if len(q.sample.Choices) > 0 {
 		return in.onePPL(ctx, q, s)
 	}
-	req := newRequest(in.svc.cfg, in.set.Config, q.sample, q.sample.Prompt)
+	if len(q.sample.FollowUps) > 0 {
+		return in.conversation(ctx, q, s, round)
+	}
+	return in.exchange(ctx, q, s, round, 0, newRequest(in.svc.cfg, in.set.Config, q.sample, q.sample.Prompt)).OK()
+}
+
+// exchange sends a request, of turn number turn of its conversation, until it is
+// answered or retries are used up, and gives the last attempt's record.
+func (in *inference) exchange(ctx context.Context, q question, s load.Slot, round, turn int, req *models.Request) *outputs.Record {
 	retries := 0
 	if in.opts.Mode != ModePerf {
 		retries = in.svc.cfg.Retry
@@ -352,11 +360,15 @@ func (in *inference) one(ctx context.Context, q question, s load.Slot, round int
 		req.ID = in.requestID("req")
 		if prefix := in.opts.RequestIDPrefix; prefix != "" && attempt == 0 {
 			req.ID = fmt.Sprintf("%s%d", prefix, s.Index)
+			if turn > 0 {
+				req.ID += fmt.Sprintf("-%d", turn)
+			}
 		}
 		res := in.svc.client.Do(ctx, req)
 		res.Decode()
 		rec := newRecord(res, req)
 		in.label(rec, q.sample, q.repeat+int32(round*in.task.repeats()), attempt, s)
+		rec.Turn = int32(turn)
 		in.label2(rec, req)
 		in.keep(rec)
 		in.observe.Answered(in.task, rec)
@@ -366,12 +378,12 @@ func (in *inference) one(ctx context.Context, q question, s load.Slot, round int
 			if !rec.OK() {
 				in.failures.add(rec)
 			}
-			return rec.OK()
+			return rec
 		}
 		if !in.pause(ctx, backoff(attempt, res)) {
 			in.predict(rec, q, nil)
 			in.failures.add(rec)
-			return false
+			return rec
 		}
 	}
 }

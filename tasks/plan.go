@@ -1,6 +1,7 @@
 package tasks
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -134,6 +135,11 @@ func (p *Plan) Estimate(ctx context.Context) ([]Estimate, error) {
 			prompts := s.Choices
 			if len(prompts) == 0 {
 				prompts = []datasets.Prompt{s.Prompt}
+			}
+			for _, f := range s.FollowUps { // the histories they come with depend on the answers
+				e.Requests += int(repeats)
+				e.InputTokens += repeats * estimateTokens(datasets.Prompt{Text: f.Text})
+				e.MaxOutputTokens += repeats * int64(cmp.Or(f.MaxTokens, s.MaxTokens))
 			}
 			for _, pr := range prompts {
 				e.Requests += int(repeats)

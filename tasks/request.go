@@ -48,6 +48,7 @@ func newRequest(cfg models.Config, set datasets.Config, s *datasets.Sample, prom
 	default:
 		req.Prompt = prompt.Text
 	}
+	req.Headers = s.Headers
 	if len(s.Params) > 0 {
 		req.Params = maps.Clone(s.Params)
 		if name, ok := s.Params["model"].(string); ok { // an adapter (LoRA) served under a name of its own

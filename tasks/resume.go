@@ -44,7 +44,7 @@ func recoverAnswers(run *outputs.Run, t *Task, set *datasets.Set, note func(stri
 	for i := range set.Samples {
 		s := &set.Samples[i]
 		for r := range t.repeats() {
-			k := outputs.PredictionKey{SampleID: sampleKey(s), Repeat: int32(r), SessionID: s.SessionID}
+			k := outputs.PredictionKey{SampleID: sampleKey(s), Repeat: int32(r), Turn: lastTurn(s), SessionID: s.SessionID}
 			if !done[k] && len(s.Choices) == 0 {
 				missing[k] = i
 			}
@@ -109,6 +109,14 @@ func fingerprintOf(t *Task, est Estimate) fingerprint {
 		s := &est.Set.Samples[i]
 		req := newRequest(t.Model.Config, est.Set.Config, s, s.Prompt)
 		prompts = sha256Hex(prompts + sampleKey(s) + "\x00" + promptText(req))
+		for _, f := range s.FollowUps {
+			reply := ""
+			if f.Reply != nil {
+				reply = *f.Reply
+			}
+			prompts = sha256Hex(prompts + reply + "\x00" + f.Text)
+			params = sha256Hex(params + fmt.Sprint(f.MaxTokens, f.Alone))
+		}
 		for _, c := range s.Choices {
 			prompts = sha256Hex(prompts + promptText(newRequest(t.Model.Config, est.Set.Config, s, c)))
 		}

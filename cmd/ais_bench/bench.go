@@ -133,6 +133,13 @@ func benchReport(c *cli.Context, s *bench.Session, out *tasks.Outcome, m metrics
 		return &tasks.EnvironmentError{Err: err}
 	}
 	tables := []outputs.Table{s.LengthTable(lengths)}
+	if s.Conversations() {
+		turns, err := s.Turns(out)
+		if err != nil {
+			return &tasks.EnvironmentError{Err: err}
+		}
+		tables = append(tables, bench.TurnTable(turns))
+	}
 	if c.Bool("tables") {
 		tables = append(tables, sum.Tables...)
 	}
@@ -142,21 +149,25 @@ func benchReport(c *cli.Context, s *bench.Session, out *tasks.Outcome, m metrics
 	}
 	fmt.Fprintln(c.App.Writer, "\n"+outputs.ChecklistLine(sum.Checklist))
 	fmt.Fprintf(c.App.Writer, "\nRun folder: %s\n", out.Run.Dir())
-	return benchErrors(out)
+	return benchErrors(out, s.Conversations())
 }
 
 // benchErrors is taskErrors without the advice to continue: a performance run is
 // never continued.
-func benchErrors(out *tasks.Outcome) error {
+func benchErrors(out *tasks.Outcome, conversations bool) error {
 	to := out.Tasks[0]
 	in := to.Inference
+	what := "requests"
+	if conversations { // what is due is conversations, however many turns they came to
+		what = "conversations"
+	}
 	switch {
 	case to.Err != nil:
 		return ownFlags(taskErrors(out))
 	case in != nil && (in.Stopped || out.Stopped):
-		return fmt.Errorf("interrupted after %d of %d requests; the figures are of these", in.Answered, in.Asked)
+		return fmt.Errorf("interrupted after %d of %d %s; the figures are of these", in.Answered, in.Asked, what)
 	case in != nil && in.Failed > 0:
-		return fmt.Errorf("%d of %d requests failed", in.Failed, in.Asked)
+		return fmt.Errorf("%d of %d %s failed", in.Failed, in.Asked, what)
 	}
 	return nil
 }

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 	"time"
 
@@ -90,6 +91,16 @@ func datasetFlags() []cli.Flag {
 		s("cache-bust", "", "put this `SALT` before every prompt, so that no prefix cache knows it"),
 		i("max-model-len", 0, "leave out or refuse requests with more `TOKENS` than this, prompt and answer together"),
 
+		b("multi-turn", "hold conversations (random, sharegpt, custom, spec_bench, generated-shared-prefix): each turn is asked when the one before has been answered, behind the model's own replies; --num-prompts counts conversations"),
+		i("multi-turn-num-turns", 3, "--multi-turn with generated prompts: turns of a conversation"),
+		i("multi-turn-min-turns", 0, "--multi-turn: turns of a conversation at least; with files, shorter ones are left out (2 unless given)"),
+		i("multi-turn-max-turns", 0, "--multi-turn: turns of a conversation at most"),
+		i("multi-turn-delay-ms", 0, "conversations: milliseconds between an answer and the next turn"),
+		i("per-turn-input-len", 0, "--multi-turn with random: tokens of every turn after the first; 0 = as the first"),
+		&cli.Float64Flag{Name: "multi-turn-prefix-global-ratio", Category: groupBenchSet, Usage: "--multi-turn with random: share of every turn that all conversations have in common; turns are then sent without history"},
+		&cli.Float64Flag{Name: "multi-turn-prefix-conversation-ratio", Category: groupBenchSet, Usage: "the same: share that the turns of one conversation have in common"},
+		s("infer-mode", "", "conversations of a file (sharegpt, custom, spec_bench): every (turn, behind the model's replies), every_with_gt (behind the file's), last (turn alone)"),
+
 		i("random-input-len", 1024, "random: prompt tokens"),
 		i("random-output-len", 128, "random: answer tokens"),
 		s("random-range-ratio", "0.0", "random: spread of the lengths, a number or JSON with input and output"),
@@ -117,6 +128,9 @@ func datasetFlags() []cli.Flag {
 		i("gsp-output-len", 256, "generated-shared-prefix: answer tokens"),
 		&cli.Float64Flag{Name: "gsp-range-ratio", Value: 1, Category: groupBenchSet, Usage: "generated-shared-prefix: lengths between L·r and L"},
 		b("gsp-ordered", "generated-shared-prefix: one group after the other"),
+		i("gsp-num-turns", 1, "generated-shared-prefix: turns of a conversation, each asked when the one before has been answered"),
+		b("gsp-send-routing-key", "generated-shared-prefix: header X-SMG-Routing-Key, the same for a group"),
+		b("gsp-fast-prepare", "accepted: preparing is fast, and the statistics stay"),
 		s("gsp-group-distribution", "uniform", "generated-shared-prefix: uniform or zipf"),
 		&cli.Float64Flag{Name: "gsp-zipf-alpha", Value: 1, Category: groupBenchSet, Usage: "generated-shared-prefix: exponent of zipf"},
 		i("timed-trace-chunk-hash-size", 16, "timed_trace: tokens a hash id stands for"),
@@ -247,6 +261,8 @@ func chooseDataset(c *cli.Context, o *bench.Options) error {
 			cfg.NumPrompts = cfg.NumGroups * cfg.PromptsPerGroup
 		}
 		cfg.RangeRatioInput, cfg.RangeRatioOutput = c.Float64("gsp-range-ratio"), c.Float64("gsp-range-ratio")
+		set("gsp-num-turns", &cfg.NumTurns)
+		cfg.SendRoutingKey = c.Bool("gsp-send-routing-key")
 		cfg.Ordered, cfg.GroupDistribution, cfg.ZipfAlpha = c.Bool("gsp-ordered"), c.String("gsp-group-distribution"), c.Float64("gsp-zipf-alpha")
 	case "timed_trace", "mooncake", "mooncake_trace", "azure", "azure_trace":
 		set("timed-trace-chunk-hash-size", &cfg.ChunkHashSize)
@@ -255,6 +271,9 @@ func chooseDataset(c *cli.Context, o *bench.Options) error {
 		cfg.LabelOutputLen, cfg.LabelHashIDs = c.String("timed-trace-label-output-length"), c.String("timed-trace-label-hash-ids")
 	default:
 		set("hf-output-len", &cfg.OutputLen)
+	}
+	if err := chooseTurns(c, canonical, &cfg); err != nil {
+		return err
 	}
 	if c.Bool("self-timed") && c.Bool("no-self-timed") {
 		return usagef("--self-timed and --no-self-timed exclude each other")
@@ -266,6 +285,49 @@ func chooseDataset(c *cli.Context, o *bench.Options) error {
 		o.SelfTimed = bench.No
 	}
 	o.Dataset, o.Workload = name, cfg
+	return nil
+}
+
+// chooseTurns reads the flags of conversations, which are those of the Rust
+// vllm-bench and, for files, AISBench's infer_mode.
+func chooseTurns(c *cli.Context, workload string, cfg *workloads.Config) error {
+	const files, made = "sharegpt custom spec_bench mt_bench mtbench", "random generated_shared_prefix gsp"
+	in := func(list string) bool { return slices.Contains(strings.Fields(list), workload) }
+	if cfg.InferMode = c.String("infer-mode"); cfg.InferMode != "" && !in(files) {
+		return usagef("--infer-mode: %s has no conversations; it goes with sharegpt, custom and spec_bench", workload)
+	}
+	if !c.Bool("multi-turn") {
+		for _, flag := range []string{"multi-turn-num-turns", "multi-turn-min-turns", "multi-turn-max-turns", "per-turn-input-len", "multi-turn-prefix-global-ratio", "multi-turn-prefix-conversation-ratio"} {
+			if c.IsSet(flag) {
+				return usagef("--%s goes with --multi-turn", flag)
+			}
+		}
+	}
+	cfg.MinTurns, cfg.MaxTurns = c.Int("multi-turn-min-turns"), c.Int("multi-turn-max-turns")
+	cfg.ThinkTime = time.Duration(c.Int("multi-turn-delay-ms")) * time.Millisecond
+	if c.Bool("multi-turn") {
+		switch {
+		case in(files):
+			if cfg.InferMode == "" {
+				cfg.InferMode = workloads.InferEvery
+			}
+			if !c.IsSet("multi-turn-min-turns") {
+				cfg.MinTurns = 2
+			}
+		case workload == "random":
+			cfg.TurnInputLen = c.Int("per-turn-input-len")
+			cfg.SharedFrac, cfg.SessionFrac = c.Float64("multi-turn-prefix-global-ratio"), c.Float64("multi-turn-prefix-conversation-ratio")
+			if cfg.NumTurns = c.Int("multi-turn-num-turns"); cfg.NumTurns < 1 {
+				return usagef("--multi-turn-num-turns %d: give a number above 0", cfg.NumTurns)
+			}
+		case in(made):
+			if !c.IsSet("gsp-num-turns") {
+				cfg.NumTurns = c.Int("multi-turn-num-turns")
+			}
+		default:
+			return usagef("--multi-turn: %s makes single requests; it goes with random, sharegpt, custom, spec_bench and generated-shared-prefix", workload)
+		}
+	}
 	return nil
 }
 

@@ -30,6 +30,7 @@ func benchServeCommand() *cli.Command {
 		&cli.StringFlag{Name: "request-rate", Category: groupLoad, Value: "inf", Usage: "requests/s; inf = all at once"},
 		&cli.StringFlag{Name: "burstiness", Category: groupLoad, Value: "1.0", Usage: "gamma shape of the gaps: 1 Poisson, below burstier, inf constant"},
 		&cli.IntFlag{Name: "max-concurrency", Category: groupLoad, DefaultText: "no bound", Usage: "requests in flight at most"},
+		&cli.IntFlag{Name: "multi-turn-concurrency", Category: groupLoad, DefaultText: "as --max-concurrency", Usage: "conversations at once at most, each with one request in flight; wins over --max-concurrency"},
 		&cli.StringFlag{Name: "ramp-up-strategy", Category: groupLoad, Usage: "linear or exponential"},
 		&cli.Float64Flag{Name: "ramp-up-start-rps", Category: groupLoad, Usage: "rate at the first request"},
 		&cli.Float64Flag{Name: "ramp-up-end-rps", Category: groupLoad, Usage: "rate at the last request"},
@@ -44,8 +45,10 @@ func benchServeCommand() *cli.Command {
 		&cli.StringSliceFlag{Name: "lora-modules", Aliases: []string{"lora-name"}, Category: groupLoad, Usage: "adapters; requests name one of them instead of the model (`NAME …`)"},
 		&cli.StringFlag{Name: "lora-assignment", Category: groupLoad, Value: "random", Usage: "random or round-robin"},
 
-		number("temperature", ""), number("top-p", ""), &cli.IntFlag{Name: "top-k", Category: groupSampling, DefaultText: "not sent"}, number("min-p", ""),
-		number("frequency-penalty", ""), number("presence-penalty", ""), number("repetition-penalty", ""),
+		number("temperature", "0 is greedy"), number("top-p", "choose among the likeliest tokens with this share together"),
+		&cli.IntFlag{Name: "top-k", Category: groupSampling, DefaultText: "not sent", Usage: "choose among the K likeliest tokens"},
+		number("min-p", "leave out tokens below this share of the likeliest"), number("frequency-penalty", "tokens lose by how often they have come"),
+		number("presence-penalty", "tokens that have come lose"), number("repetition-penalty", "above 1: tokens that have come lose"),
 		&cli.IntFlag{Name: "logprobs", Category: groupSampling, DefaultText: "not sent", Usage: "log-probabilities a token"},
 		&cli.BoolFlag{Name: "use-beam-search", Category: groupSampling, Usage: "ask for beam search"},
 		&cli.StringFlag{Name: "extra-body", Aliases: []string{"extra-request-body"}, Category: groupSampling, Usage: "`JSON` object merged into every body; wins over the flags above"},
@@ -133,6 +136,12 @@ func serveOptions(c *cli.Context) (bench.Options, error) {
 	}
 	if o.MaxConcurrency = c.Int("max-concurrency"); c.IsSet("max-concurrency") && o.MaxConcurrency < 1 {
 		return o, usagef("--max-concurrency %d: give a number above 0, or leave it out for no bound", o.MaxConcurrency)
+	}
+	if n := c.Int("multi-turn-concurrency"); c.IsSet("multi-turn-concurrency") {
+		if n < 1 {
+			return o, usagef("--multi-turn-concurrency %d: give a number above 0", n)
+		}
+		o.MaxConcurrency = n
 	}
 	o.RampUp, o.RampStart, o.RampEnd = c.String("ramp-up-strategy"), c.Float64("ramp-up-start-rps"), c.Float64("ramp-up-end-rps")
 	o.NumWarmups, o.ProbeRate, o.Profile, o.FlushCache = c.Int("num-warmups"), c.Float64("probe-request-rate"), c.Bool("profile"), c.Bool("flush-cache")
@@ -316,11 +325,17 @@ func serveExtra(s *bench.Session, out *tasks.Outcome, r *vllm.Result) (any, erro
 		early = e
 	}
 	model, dataset := s.Pair(out)
+	var turns any
+	if s.Conversations() {
+		if turns, err = s.Turns(out); err != nil {
+			return nil, err
+		}
+	}
 	return map[string]any{
 		"version": versionLine(), "run_folder": out.Run.Dir(), "model": model, "dataset": dataset, "workload": s.Workload, "served_model_name": s.Service.Model,
 		"url": s.Service.URL, "tokenizer_source": s.Tokenizer.Source, "seed": s.Seed(), "ignore_eos": s.Service.GenerationKwargs["ignore_eos"] == true,
 		"sampling": s.Service.GenerationKwargs, "stopped_early_share": early, "input_length_mismatches": lengths.InputMismatch, "repeated_rows": s.Duplicated(),
-		"uncounted_answers": r.MadeUpOutput, "notes": s.Notes, "interrupted": out.Stopped}, nil
+		"uncounted_answers": r.MadeUpOutput, "notes": s.Notes, "interrupted": out.Stopped, "per_turn_metrics": turns}, nil
 }
 
 // resultPath is where the result goes, "" for nowhere.

@@ -3,6 +3,7 @@ package workloads
 import (
 	"fmt"
 	"strings"
+	"time"
 
 	"ais_bench/datasets"
 )
@@ -47,13 +48,20 @@ type Config struct {
 	ZipfAlpha         float64 // generated-shared-prefix with zipf: exponent, > 0
 	Ordered           bool    // generated-shared-prefix: keep groups together instead of shuffling
 
-	NumTurns int // generated-shared-prefix: questions a request asks one after the other; 0 = 1
+	NumTurns       int           // random, generated-shared-prefix: turns of a conversation, asked one after the other; 0 or 1 = single requests
+	MinTurns       int           // random: with MaxTurns, draw the number of turns between the two; files: leave out shorter conversations
+	MaxTurns       int           // see MinTurns; files: ask no more turns of a conversation; 0 = all
+	TurnInputLen   int           // random: tokens of every turn after the first; 0 = InputLen
+	ThinkTime      time.Duration // between an answer and the next turn of its conversation
+	SharedFrac     float64       // random: share of every turn that all conversations have in common, see conversation
+	SessionFrac    float64       // random: share of every turn that the turns of one conversation have in common
+	SendRoutingKey bool          // generated-shared-prefix: header X-SMG-Routing-Key, one value a group
 
 	BatchSize  int  // random: prompts a request carries (embeddings); 0 = 1. random_rerank: documents + 1
 	NoReranker bool // random_rerank: the model scores by embeddings, see there
 
 	ContextLen int    // sharegpt: most tokens of prompt + answer; 0 = vLLM's limits (1024 and 2048)
-	InferMode  string // sharegpt, spec_bench: "" = first turn only, else InferEvery, InferEveryGold, InferLast
+	InferMode  string // sharegpt, custom, spec_bench: "" = one request a row, else InferEvery, InferEveryGold, InferLast
 	Category   string // spec_bench: only rows of this category
 
 	ChunkHashSize    int     // timed traces: tokens a hash id stands for
@@ -136,6 +144,9 @@ func (c *Config) check(k kind) error {
 		if n.v < 0 {
 			return fmt.Errorf("%s must not be negative, got %d", n.what, n.v)
 		}
+	}
+	if err := c.checkTurns(); err != nil {
+		return err
 	}
 	if c.OutputLen < 0 && !(k.name == "custom" && c.OutputLen == -1) {
 		return fmt.Errorf("output length must not be negative, got %d", c.OutputLen)

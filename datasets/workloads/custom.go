@@ -19,11 +19,17 @@ import (
 // (max_tokens is read as well), which must then be there. Shuffled by the seed,
 // then cut or topped up to NumPrompts.
 //
+// With InferMode the messages are a conversation that is held anew: every user turn
+// in order with the model's own replies in place of the file's (InferEvery), with
+// the file's (InferEveryGold), or the last alone (InferLast). A prompt is a
+// conversation of one turn.
+//
 // A prompt is rendered with ChatTemplate where one is set: for completions
 // endpoints only, a chat endpoint renders by itself.
 //
-// Uses: NumPrompts, OutputLen, NoOversample, DisableShuffle, ChatTemplate,
-// Tokenizer (optional), CacheBust, MaxModelLen.
+// Uses: NumPrompts, OutputLen, InferMode, MinTurns, MaxTurns, ThinkTime,
+// NoOversample, DisableShuffle, ChatTemplate, Tokenizer (optional), CacheBust,
+// MaxModelLen.
 type custom struct {
 	notes
 	cfg Config
@@ -41,10 +47,15 @@ type customMessage struct {
 	Content json.RawMessage `json:"content"`
 }
 
-func newCustom(cfg Config) (Workload, error) { return &custom{cfg: cfg}, nil }
+func newCustom(cfg Config) (Workload, error) {
+	if err := checkInferMode(cfg.InferMode); err != nil {
+		return nil, err
+	}
+	return &custom{cfg: cfg}, nil
+}
 
 func (w *custom) String() string {
-	return fmt.Sprintf("custom: rows of %s, seed %d", w.cfg.DatasetPath, w.cfg.Seed)
+	return fmt.Sprintf("custom: rows of %s%s, seed %d", w.cfg.DatasetPath, w.cfg.turnsAsked(), w.cfg.Seed)
 }
 
 func (w *custom) Samples(ctx context.Context) ([]datasets.Sample, error) {
@@ -55,12 +66,18 @@ func (w *custom) Samples(ctx context.Context) ([]datasets.Sample, error) {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		s, err := w.row(line, number)
+		s, why, err := w.row(line, number)
 		if err != nil {
 			return err
 		}
-		cfg.measure(&s)
-		if cfg.tooLong(&s) {
+		if why != "" {
+			w.skip(number, why)
+			return nil
+		}
+		if len(s.FollowUps) == 0 { // else measured already, as it will be rendered
+			cfg.measure(&s)
+		}
+		if !cfg.withinContext(&s, cfg.MaxModelLen) {
 			w.skip(number, fmt.Sprintf("longer than the model's %d tokens", cfg.MaxModelLen))
 			return nil
 		}
@@ -71,16 +88,17 @@ func (w *custom) Samples(ctx context.Context) ([]datasets.Sample, error) {
 		return nil, err
 	}
 	if len(all) == 0 {
-		return nil, fmt.Errorf("%s: no rows to ask", cfg.DatasetPath)
+		return nil, fmt.Errorf("%s: no rows to ask%s", cfg.DatasetPath, because(w.Notes()))
 	}
 	return cfg.fit(cfg.shuffled(all)), nil
 }
 
-func (w *custom) row(line []byte, number int) (datasets.Sample, error) {
+// row makes the sample of one row, or says why it is left out.
+func (w *custom) row(line []byte, number int) (s datasets.Sample, why string, err error) {
 	cfg := &w.cfg
 	var row customRow
 	if err := unmarshal(line, &row); err != nil {
-		return datasets.Sample{}, err
+		return s, "", err
 	}
 	out := cfg.OutputLen
 	if out == -1 {
@@ -90,44 +108,60 @@ func (w *custom) row(line []byte, number int) (datasets.Sample, error) {
 		}
 		switch {
 		case n == nil:
-			return datasets.Sample{}, fmt.Errorf(`no "output_tokens", which --custom-output-len -1 takes the length from`)
+			return s, "", fmt.Errorf(`no "output_tokens", which --custom-output-len -1 takes the length from`)
 		case *n < 1:
-			return datasets.Sample{}, fmt.Errorf(`"output_tokens" must be at least 1, got %d`, *n)
+			return s, "", fmt.Errorf(`"output_tokens" must be at least 1, got %d`, *n)
 		}
 		out = *n
 	}
-	s := cfg.sample(strconv.Itoa(number), out)
-	var err error
+	id := strconv.Itoa(number)
+	s = cfg.sample(id, out)
 	switch {
 	case row.Prompt != nil && row.Messages != nil:
-		return s, fmt.Errorf(`both "prompt" and "messages"; give one`)
+		return s, "", fmt.Errorf(`both "prompt" and "messages"; give one`)
 	case row.Prompt != nil:
 		if strings.TrimSpace(*row.Prompt) == "" {
-			return s, fmt.Errorf(`"prompt" is empty`)
+			return s, "", fmt.Errorf(`"prompt" is empty`)
+		}
+		if cfg.MinTurns > 1 {
+			return s, fmt.Sprintf("fewer than %d turns", cfg.MinTurns), nil
 		}
 		if s.Prompt.Text, err = cfg.templated(cfg.salted(*row.Prompt)); err != nil {
-			return s, fmt.Errorf("chat template: %w", err)
+			return s, "", fmt.Errorf("chat template: %w", err)
 		}
-		return s, nil
+		return s, "", nil
 	case len(row.Messages) > 0:
+		var turns []datasets.Turn
 		for i, m := range row.Messages {
 			t, err := m.turn()
 			if err != nil {
-				return s, fmt.Errorf("message %d: %w", i, err)
+				return s, "", fmt.Errorf("message %d: %w", i, err)
 			}
-			s.Prompt.Turns = append(s.Prompt.Turns, t)
+			turns = append(turns, t)
 		}
-		s.Prompt.Turns[0].Text = cfg.salted(s.Prompt.Turns[0].Text)
-		return s, cfg.renderTurns(&s)
+		if cfg.InferMode != "" {
+			return cfg.conversation(id, turns, func(string) int { return out })
+		}
+		turns[0].Text = cfg.salted(turns[0].Text)
+		s.Prompt.Turns = turns
+		return s, "", cfg.renderTurns(&s)
 	}
 	var keys map[string]json.RawMessage
 	_ = json.Unmarshal(line, &keys) // it just decoded as an object
 	for _, k := range slices.Sorted(maps.Keys(keys)) {
 		if near := registry.Nearest(k, []string{"prompt", "messages"}); near != "" {
-			return s, fmt.Errorf(`no %q; did you mean it by %q?`, near, k)
+			return s, "", fmt.Errorf(`no %q; did you mean it by %q?`, near, k)
 		}
 	}
-	return s, fmt.Errorf(`neither "prompt" nor "messages"`)
+	return s, "", fmt.Errorf(`neither "prompt" nor "messages"`)
+}
+
+// because puts the reasons for left-out rows behind an error.
+func because(notes []string) string {
+	if len(notes) == 0 {
+		return ""
+	}
+	return ": " + strings.Join(notes, "; ")
 }
 
 // turn reads a message whose content is a string or a list of text parts.

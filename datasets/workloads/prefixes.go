@@ -76,10 +76,12 @@ func (w *prefixRepetition) Samples(ctx context.Context) ([]datasets.Sample, erro
 // (SGLang's meaning; 1 = fixed). GroupDistribution zipf gives group g a share of
 // the NumGroups × PromptsPerGroup requests in proportion to (g+1)^−ZipfAlpha,
 // uniform the same number to each. Shuffled unless Ordered. With NumTurns above 1
-// the further questions of a request are in FieldFollowUps. FieldGroup is the
-// group, for a routing key. Special ids are not drawn (SGLang draws them).
+// every request is a conversation of so many questions, each answered with OutputLen
+// tokens before the next is asked. FieldGroup is the group, and with
+// SendRoutingKey the header X-SMG-Routing-Key says it to a router, so that a group
+// stays on one engine. Special ids are not drawn (SGLang draws them).
 //
-// Uses: NumGroups, PromptsPerGroup, NumTurns, SystemPromptLen, QuestionLen, OutputLen,
+// Uses: NumGroups, PromptsPerGroup, NumTurns, ThinkTime, SendRoutingKey, SystemPromptLen, QuestionLen, OutputLen,
 // GroupDistribution, ZipfAlpha, Ordered, RangeRatio*, Tokenizer, CacheBust.
 type sharedPrefix struct{ cfg Config }
 
@@ -106,8 +108,12 @@ func newSharedPrefix(cfg Config) (Workload, error) {
 }
 
 func (w *sharedPrefix) String() string {
-	return fmt.Sprintf("generated-shared-prefix: %d groups (%s) of %d requests, system prompts of %d tokens, questions of %d, %d out, seed %d",
-		w.cfg.NumGroups, w.cfg.GroupDistribution, w.cfg.PromptsPerGroup, w.cfg.SystemPromptLen, w.cfg.QuestionLen, w.cfg.OutputLen, w.cfg.Seed)
+	what := "requests"
+	if w.cfg.NumTurns > 1 {
+		what = fmt.Sprintf("conversations of %d turns", w.cfg.NumTurns)
+	}
+	return fmt.Sprintf("generated-shared-prefix: %d groups (%s) of %d %s, system prompts of %d tokens, questions of %d, %d out, seed %d",
+		w.cfg.NumGroups, w.cfg.GroupDistribution, w.cfg.PromptsPerGroup, what, w.cfg.SystemPromptLen, w.cfg.QuestionLen, w.cfg.OutputLen, w.cfg.Seed)
 }
 
 func (w *sharedPrefix) Notes() []string { return nil }
@@ -143,17 +149,27 @@ func (w *sharedPrefix) Samples(ctx context.Context) ([]datasets.Sample, error) {
 		s := cfg.sample(strconv.Itoa(i), outputs[i])
 		s.Subset = "group " + strconv.Itoa(owner[i])
 		s.Prompt.Text = systems[owner[i]].text + "\n\n" + ask(0)
-		cfg.measure(&s)
 		if turns > 1 {
-			var later []string
+			s.SessionID = s.ID
+			s.Prompt = datasets.Prompt{Turns: []datasets.Turn{{Role: "user", Text: s.Prompt.Text}}}
 			for t := 1; t < turns; t++ {
-				later = append(later, ask(t))
+				s.FollowUps = append(s.FollowUps, datasets.FollowUp{Text: ask(t), DelayNS: cfg.ThinkTime.Nanoseconds()})
 			}
-			s.SessionID, s.Fields[FieldFollowUps] = s.ID, later
+			if err := cfg.openTurns(&s); err != nil {
+				return err
+			}
+		} else {
+			cfg.measure(&s)
 		}
 		s.Fields[FieldGroup] = owner[i]
+		if cfg.SendRoutingKey {
+			s.Headers = map[string]string{"X-SMG-Routing-Key": fmt.Sprintf("gsp-%d-%d", cfg.Seed, owner[i])}
+		}
 		samples[i] = s
-		return cfg.lengthCheck(s.Fields[FieldInputLen].(int), s.MaxTokens)
+		if !cfg.withinContext(&s, cfg.MaxModelLen) || len(s.FollowUps) < turns-1 {
+			return fmt.Errorf("a conversation of %d turns is longer than the model's %d tokens; lower the lengths or --gsp-num-turns", turns, cfg.MaxModelLen)
+		}
+		return nil
 	})
 	return samples, err
 }

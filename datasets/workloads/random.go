@@ -20,7 +20,7 @@ import (
 // is corrected until it encodes to exactly that many tokens (speller). A longer or
 // shorter text is got by taking more or fewer tokens of the same run, where vLLM
 // appends random ones. BatchSize > 1 puts so many prompts into one request
-// (embeddings): FieldBatch and the body's input.
+// (embeddings): FieldBatch and the body's input. With several turns it is dialogue.
 //
 // Uses: NumPrompts, InputLen, OutputLen, PrefixLen, RangeRatio*, BatchSize,
 // Tokenizer, CacheBust, MaxModelLen.
@@ -39,6 +39,14 @@ func makeRandom(cfg Config, text bool) (Workload, error) {
 	if err := cfg.checkRatios(); err != nil {
 		return nil, err
 	}
+	if cfg.manyTurns() {
+		switch {
+		case !text:
+			return nil, fmt.Errorf("conversations are sent as text; give random")
+		case cfg.BatchSize > 1:
+			return nil, fmt.Errorf("a batch size of %d and several turns exclude each other", cfg.BatchSize)
+		}
+	}
 	if cfg.BatchSize > 1 && !text {
 		return nil, fmt.Errorf("a batch size of %d needs text prompts; give random", cfg.BatchSize)
 	}
@@ -46,6 +54,9 @@ func makeRandom(cfg Config, text bool) (Workload, error) {
 	lo, _ := cfg.bounds(real, cfg.RangeRatioInput, 0)
 	if cfg.PrefixLen+lo < 1 {
 		return nil, fmt.Errorf("input length %d and range ratio %g allow an empty prompt; raise --random-input-len", cfg.InputLen, cfg.RangeRatioInput)
+	}
+	if cfg.manyTurns() {
+		return newDialogue(cfg)
 	}
 	return &random{cfg, text}, nil
 }

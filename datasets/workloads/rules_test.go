@@ -72,8 +72,11 @@ func TestPrefixesAreShared(t *testing.T) {
 	groups := map[int]int{}
 	for _, s := range samplesOf(t, "gsp", cfg) {
 		groups[s.Fields[FieldGroup].(int)]++
-		if later := s.Fields[FieldFollowUps].([]string); len(later) != 2 {
-			t.Errorf("sample %s has %d further turns, want 2", s.ID, len(later))
+		if len(s.FollowUps) != 2 || s.SessionID != s.ID || len(s.Prompt.Turns) != 1 {
+			t.Errorf("sample %s of session %q has %d further turns, want 2", s.ID, s.SessionID, len(s.FollowUps))
+		}
+		if s.Headers != nil {
+			t.Errorf("sample %s has headers %v that nobody asked for", s.ID, s.Headers)
 		}
 	}
 	if want := map[int]int{0: 10, 1: 4, 2: 4, 3: 2}; !reflect.DeepEqual(groups, want) {
@@ -136,19 +139,22 @@ func TestShareGPTOddRows(t *testing.T) {
 		t.Errorf("notes %q, want %q", notes, want)
 	}
 	cfg.ContextLen = 100
-	s, notes = notesOf(InferEveryGold)
-	if len(s) != 3 || s[1].ID != "5/0" || s[2].ID != "5/1" || s[2].SessionID != "5" || len(s[2].Prompt.Turns) != 4 || s[2].Prompt.Turns[2].Role != "assistant" {
-		t.Errorf("every turn: %+v", s)
-	}
-	if !strings.Contains(strings.Join(notes, "\n"), `(row 3): unknown role "narrator"`) {
-		t.Errorf("notes %q do not name row 3", notes)
-	}
-	s, _ = notesOf(InferEvery)
-	if got := s[len(s)-1].Fields[FieldFollowUps]; !reflect.DeepEqual(got, []string{"the second one"}) {
-		t.Errorf("follow-ups %v", got)
+	answer := "the first answer"
+	for mode, reply := range map[string]*string{InferEvery: nil, InferEveryGold: &answer} {
+		s, notes = notesOf(mode)
+		want := []datasets.FollowUp{{Text: "the second one", Reply: reply, MaxTokens: 2}}
+		if len(s) != 1 || s[0].ID != "5" || s[0].SessionID != "5" || s[0].MaxTokens != 3 || len(s[0].Prompt.Turns) != 2 || s[0].Prompt.Turns[0].Role != "system" || !reflect.DeepEqual(s[0].FollowUps, want) {
+			t.Errorf("%s: %+v", mode, s)
+		}
+		all := strings.Join(notes, "\n")
+		for _, part := range []string{`(row 1): no answer to take the output length from`, `(row 2): fewer than two turns`, `(row 3): unknown role "narrator"`, `(row 4): first turn beyond the context length`} {
+			if !strings.Contains(all, part) {
+				t.Errorf("%s: notes %q lack %s", mode, notes, part)
+			}
+		}
 	}
 	s, _ = notesOf(InferLast)
-	if last := s[len(s)-1]; len(last.Prompt.Turns) != 4 || last.Prompt.Turns[3].Text != "the second one" {
+	if last := s[len(s)-1]; len(last.FollowUps) != 0 || len(last.Prompt.Turns) != 4 || last.Prompt.Turns[3].Text != "the second one" {
 		t.Errorf("last turn: %+v", last)
 	}
 }

@@ -1,6 +1,7 @@
 package workloads
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"strconv"
@@ -22,14 +23,17 @@ import (
 //
 // With InferMode the whole conversation is used instead: human, user and prompter
 // ask; gpt, assistant, chatgpt, bing, bard and model answer; a row with any other
-// role but system is left out, named in Notes.
+// role but system is left out, named in Notes. The output length of a turn is that of
+// the file's answer to it, or OutputLen; a conversation ends before the first turn
+// that has neither, and before the one that would go beyond ContextLen or
+// MaxModelLen.
 //
 // The file is read a row at a time and only chosen rows are kept, so its size
 // does not matter. Without a tokenizer the token limits cannot be applied, so
 // OutputLen is needed.
 //
-// Uses: NumPrompts, OutputLen, ContextLen, InferMode, NoOversample,
-// DisableShuffle, ChatTemplate, Tokenizer (optional), CacheBust, MaxModelLen.
+// Uses: NumPrompts, OutputLen, ContextLen, InferMode, MinTurns, MaxTurns,
+// ThinkTime, NoOversample, DisableShuffle, ChatTemplate, Tokenizer (optional), CacheBust, MaxModelLen.
 type shareGPT struct {
 	notes
 	cfg Config
@@ -62,7 +66,7 @@ func newShareGPT(cfg Config) (Workload, error) {
 }
 
 func (w *shareGPT) String() string {
-	return fmt.Sprintf("sharegpt: conversations of %s, seed %d", w.cfg.DatasetPath, w.cfg.Seed)
+	return fmt.Sprintf("sharegpt: conversations of %s%s, seed %d", w.cfg.DatasetPath, w.cfg.turnsAsked(), w.cfg.Seed)
 }
 
 func (w *shareGPT) Samples(ctx context.Context) ([]datasets.Sample, error) {
@@ -102,8 +106,9 @@ func (w *shareGPT) Samples(ctx context.Context) ([]datasets.Sample, error) {
 		}
 		if why != "" {
 			w.skip(index.rows[i].number, why)
+			continue
 		}
-		samples = append(samples, got...)
+		samples = append(samples, got)
 		if cfg.NumPrompts > 0 && len(samples) >= cfg.NumPrompts {
 			break
 		}
@@ -114,25 +119,21 @@ func (w *shareGPT) Samples(ctx context.Context) ([]datasets.Sample, error) {
 	return cfg.fit(samples), nil
 }
 
-// row makes the samples of one row, or says why it is left out.
-func (w *shareGPT) row(index *jsonRows, i int) (out []datasets.Sample, why string, err error) {
+// row makes the sample of one row, or says why it is left out.
+func (w *shareGPT) row(index *jsonRows, i int) (s datasets.Sample, why string, err error) {
 	raw, err := index.read(i)
 	if err != nil {
-		return nil, "", err
+		return s, "", err
 	}
 	var row shareGPTRow
 	if err := unmarshal(raw, &row); err != nil {
-		return nil, "", err
+		return s, "", err
 	}
 	id := strconv.Itoa(index.rows[i].number)
 	if w.cfg.InferMode != "" {
 		return w.conversation(row, id)
 	}
-	s, why, err := w.firstTurn(row, id)
-	if why != "" || err != nil {
-		return nil, why, err
-	}
-	return []datasets.Sample{s}, "", nil
+	return w.firstTurn(row, id)
 }
 
 func (w *shareGPT) firstTurn(row shareGPTRow, id string) (s datasets.Sample, why string, err error) {
@@ -174,7 +175,7 @@ func (w *shareGPT) firstTurn(row shareGPTRow, id string) (s datasets.Sample, why
 	return s, "", nil
 }
 
-func (w *shareGPT) conversation(row shareGPTRow, id string) (out []datasets.Sample, why string, err error) {
+func (w *shareGPT) conversation(row shareGPTRow, id string) (s datasets.Sample, why string, err error) {
 	cfg := &w.cfg
 	var turns []datasets.Turn
 	asked := false
@@ -185,7 +186,7 @@ func (w *shareGPT) conversation(row shareGPTRow, id string) (out []datasets.Samp
 		}
 		role, known := shareGPTRoles[strings.ToLower(from)]
 		if !known {
-			return nil, fmt.Sprintf("unknown role %q", from), nil
+			return s, fmt.Sprintf("unknown role %q", from), nil
 		}
 		if role == "assistant" && !asked {
 			continue // an answer to nothing
@@ -193,23 +194,17 @@ func (w *shareGPT) conversation(row shareGPTRow, id string) (out []datasets.Samp
 		asked = asked || role == "user"
 		turns = append(turns, datasets.Turn{Role: role, Text: *t.Value})
 	}
-	if !asked {
-		return nil, "no user turn", nil
-	}
-	samples, err := cfg.conversationSamples(id, turns, func(reply string) int {
+	s, why, err = cfg.conversation(id, turns, func(reply string) int {
 		if cfg.OutputLen > 0 || cfg.Tokenizer == nil {
 			return cfg.OutputLen
 		}
 		return cfg.Tokenizer.Count(reply)
 	})
-	if err != nil {
-		return nil, "", err
+	if why != "" || err != nil {
+		return s, why, err
 	}
-	for i := range samples {
-		n, _ := samples[i].Fields[FieldInputLen].(int)
-		if cfg.tooLong(&samples[i]) || cfg.ContextLen > 0 && n+samples[i].MaxTokens > cfg.ContextLen {
-			return samples[:i], "turns beyond the context length", nil
-		}
+	if !cfg.withinContext(&s, cmp.Or(cfg.ContextLen, cfg.MaxModelLen)) {
+		return s, "first turn beyond the context length", nil
 	}
-	return samples, "", nil
+	return s, "", nil
 }

@@ -11,12 +11,12 @@ import (
 
 // specBench asks the rows of a Spec-Bench or MT-Bench JSONL file:
 // {"question_id", "category", "turns": ["…", …]}. The prompt is turns[0], as in
-// vLLM; InferEvery puts the later turns into FieldFollowUps. The file has no
-// replies, so the other InferModes cannot be used. Category keeps the rows of one
+// vLLM; with InferEvery the later ones follow, each after the model's reply to the one
+// before. The file has no replies, so the other InferModes cannot be used. Category keeps the rows of one
 // category. Shuffled by the seed (vLLM: always by 0), then cut or topped up.
 //
-// Uses: NumPrompts, OutputLen, Category, InferMode, NoOversample,
-// DisableShuffle, ChatTemplate, Tokenizer (optional), CacheBust, MaxModelLen.
+// Uses: NumPrompts, OutputLen, Category, InferMode, MinTurns, MaxTurns, ThinkTime,
+// NoOversample, DisableShuffle, ChatTemplate, Tokenizer (optional), CacheBust, MaxModelLen.
 type specBench struct {
 	notes
 	cfg Config
@@ -30,7 +30,7 @@ func newSpecBench(cfg Config) (Workload, error) {
 }
 
 func (w *specBench) String() string {
-	return fmt.Sprintf("spec_bench: turns of %s, %d tokens out, seed %d", w.cfg.DatasetPath, w.cfg.OutputLen, w.cfg.Seed)
+	return fmt.Sprintf("spec_bench: turns of %s%s, %d tokens out, seed %d", w.cfg.DatasetPath, w.cfg.turnsAsked(), w.cfg.OutputLen, w.cfg.Seed)
 }
 
 func (w *specBench) Samples(ctx context.Context) ([]datasets.Sample, error) {
@@ -63,22 +63,35 @@ func (w *specBench) Samples(ctx context.Context) ([]datasets.Sample, error) {
 		}
 		s := cfg.sample(strconv.Itoa(number), cfg.OutputLen)
 		s.Subset = row.Category
-		if cfg.InferMode == InferEvery && len(row.Turns) > 1 {
+		turns := row.Turns
+		if cfg.InferMode == "" {
+			turns = turns[:1]
+		}
+		if len(turns) < cfg.MinTurns {
+			w.skip(number, fmt.Sprintf("fewer than %d turns", cfg.MinTurns))
+			return nil
+		}
+		if cfg.MaxTurns > 0 && len(turns) > cfg.MaxTurns {
+			turns = turns[:cfg.MaxTurns]
+		}
+		if len(turns) > 1 {
 			s.SessionID = s.ID
-			s.Fields[FieldFollowUps] = row.Turns[1:]
-			s.Prompt.Turns = []datasets.Turn{{Role: "user", Text: cfg.salted(row.Turns[0])}}
-			if err := cfg.renderTurns(&s); err != nil {
+			for _, text := range turns[1:] {
+				s.FollowUps = append(s.FollowUps, datasets.FollowUp{Text: text, DelayNS: cfg.ThinkTime.Nanoseconds()})
+			}
+			s.Prompt.Turns = []datasets.Turn{{Role: "user", Text: cfg.salted(turns[0])}}
+			if err := cfg.openTurns(&s); err != nil {
 				return err
 			}
 		} else {
-			text, err := cfg.templated(cfg.salted(row.Turns[0]))
+			text, err := cfg.templated(cfg.salted(turns[0]))
 			if err != nil {
 				return fmt.Errorf("chat template: %w", err)
 			}
 			s.Prompt.Text = text
+			cfg.measure(&s)
 		}
-		cfg.measure(&s)
-		if cfg.tooLong(&s) {
+		if !cfg.withinContext(&s, cfg.MaxModelLen) {
 			w.skip(number, fmt.Sprintf("longer than the model's %d tokens", cfg.MaxModelLen))
 			return nil
 		}
@@ -92,7 +105,7 @@ func (w *specBench) Samples(ctx context.Context) ([]datasets.Sample, error) {
 		if cfg.Category != "" && !categories[cfg.Category] {
 			return nil, fmt.Errorf("%s: no row of category %q%s", cfg.DatasetPath, cfg.Category, nearestOf(cfg.Category, categories))
 		}
-		return nil, fmt.Errorf("%s: no rows to ask", cfg.DatasetPath)
+		return nil, fmt.Errorf("%s: no rows to ask%s", cfg.DatasetPath, because(w.Notes()))
 	}
 	return cfg.fit(cfg.shuffled(all)), nil
 }

@@ -28,6 +28,7 @@ const (
 	purposeOrder
 	purposeRepeat
 	purposeLoRA
+	purposeTurns
 	purposePrompt uint64 = 1 << 32
 )
 

@@ -60,16 +60,14 @@ type Workload interface {
 
 // Keys of datasets.Sample.Fields set by workloads.
 const (
-	// FieldInputLen is an int: the prompt's length in tokens as the tokenizer
-	// counts it, special tokens included that the server will add. What the server
+	// FieldInputLen is an int: the prompt's length in tokens (of a conversation: its
+	// first turn's) as the tokenizer counts it, special tokens included that the
+	// server will add. What the server
 	// really saw is in its usage; the report compares the two.
 	FieldInputLen = "input_len"
 	// FieldOversampled is true on a row that repeats an earlier one because the
 	// file had fewer rows than requests were asked for.
 	FieldOversampled = "oversampled"
-	// FieldFollowUps is a []string: later user turns of the conversation, to be
-	// asked one after the other with the model's own replies in the history.
-	FieldFollowUps = "follow_ups"
 	// FieldGroup is an int: the group of a shared system prompt, for a routing key.
 	FieldGroup = "group"
 	// FieldRow is an int: the line of the file whose lengths a request has.

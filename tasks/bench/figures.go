@@ -1,6 +1,7 @@
 package bench
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"iter"
@@ -8,6 +9,7 @@ import (
 	"slices"
 	"time"
 
+	"ais_bench/datasets"
 	"ais_bench/datasets/workloads"
 	"ais_bench/outputs"
 	"ais_bench/tasks"
@@ -59,7 +61,7 @@ func (s *Session) Records(out *tasks.Outcome) iter.Seq2[*outputs.Record, error] 
 	return func(yield func(*outputs.Record, error) bool) {
 		for r, err := range out.Run.Records(model, dataset) {
 			if err == nil && r.InputTokens == outputs.UnknownTokens {
-				if n, ok := lens[r.SampleID]; ok {
+				if n, ok := lens[r.SampleID]; ok && r.Turn == 0 {
 					r.InputTokens = n
 				}
 			}
@@ -70,21 +72,36 @@ func (s *Session) Records(out *tasks.Outcome) iter.Seq2[*outputs.Record, error] 
 	}
 }
 
-// Lengths compares the lengths asked for with what the server's usage says.
+// Lengths compares the lengths asked for with what the server's usage says, turn by
+// turn. How long the prompt of a later turn is depends on the answers before it, so
+// that only its output length is compared.
 func (s *Session) Lengths(out *tasks.Outcome) (workloads.LengthComparison, error) {
-	got := make([]workloads.Realised, len(s.Set.Samples))
-	at := make(map[string]int, len(got))
+	type key struct {
+		id   string
+		turn int32
+	}
+	var asked []datasets.Sample
+	var got []workloads.Realised
+	at := make(map[key]int, len(s.Set.Samples))
 	for i := range s.Set.Samples {
-		id := s.Set.Samples[i].ID
-		if sub := s.Set.Samples[i].Subset; sub != "" {
-			id = sub + "/" + id
+		sample := &s.Set.Samples[i]
+		id := sample.ID
+		if sample.Subset != "" {
+			id = sample.Subset + "/" + id
 		}
-		at[id] = i
-		got[i] = workloads.Realised{InputTokens: -1, OutputTokens: -1}
+		at[key{id, 0}] = len(asked)
+		asked = append(asked, *sample)
+		for turn, f := range sample.FollowUps {
+			at[key{id, int32(turn) + 1}] = len(asked)
+			asked = append(asked, datasets.Sample{MaxTokens: cmp.Or(f.MaxTokens, sample.MaxTokens)})
+		}
+	}
+	for range asked {
+		got = append(got, workloads.Realised{InputTokens: -1, OutputTokens: -1})
 	}
 	model, dataset := s.Pair(out)
 	err := measured(out.Run.Records(model, dataset), func(r *outputs.Record) {
-		i, ok := at[r.SampleID]
+		i, ok := at[key{r.SampleID, r.Turn}]
 		if !ok || r.TokenSource != outputs.TokensUsage {
 			if ok {
 				got[i].OK = r.OK()
@@ -96,7 +113,7 @@ func (s *Session) Lengths(out *tasks.Outcome) (workloads.LengthComparison, error
 	if err != nil {
 		return workloads.LengthComparison{}, err
 	}
-	return workloads.LengthReport(s.Set.Samples, got)
+	return workloads.LengthReport(asked, got)
 }
 
 // LengthTable shows the comparison.

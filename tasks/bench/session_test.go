@@ -92,7 +92,7 @@ func (rec *recorder) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	n := -1
-	if !strings.Contains(string(b), `"Hi"`) { // the readiness check and probes say that
+	if !strings.Contains(string(b), "Hi") { // the readiness check and probes say that
 		rec.mu.Lock()
 		n = len(rec.bodies)
 		rec.bodies, rec.headers = append(rec.bodies, r.URL.Path+" "+string(b)), append(rec.headers, r.Header.Clone())

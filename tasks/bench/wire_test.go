@@ -70,8 +70,13 @@ func wireFile(t *testing.T, workload string) string {
 	default:
 		return ""
 	}
+	return writeFile(t, name, b.String())
+}
+
+func writeFile(t *testing.T, name, text string) string {
+	t.Helper()
 	path := filepath.Join(t.TempDir(), name)
-	if err := os.WriteFile(path, []byte(b.String()), 0o600); err != nil {
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	return path
