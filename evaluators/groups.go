@@ -27,6 +27,31 @@ type Member struct {
 	Name   string
 	Value  float64
 	Weight float64
+	StdErr *float64 // of Value; nil = unknown
+}
+
+// GroupStdErr is the standard error of Group's number from the members' own,
+// √Σ(w·se)² with the weights w that the kind gives them; false where a member has none and for kinds that
+// are no weighted sum.
+func GroupStdErr(kind string, members []Member) (float64, bool) {
+	whole, ss := 0.0, 0.0
+	for _, m := range members {
+		w := 1.0
+		if kind == WeightedAverage {
+			w = m.Weight
+		}
+		if m.StdErr == nil {
+			return 0, false
+		}
+		whole, ss = whole+w, ss+w**m.StdErr*w**m.StdErr
+	}
+	switch kind {
+	case SumOf:
+		return math.Sqrt(ss), len(members) > 0
+	case NaiveAverage, WeightedAverage:
+		return math.Sqrt(ss) / whole, whole > 0
+	}
+	return 0, false
 }
 
 // Group reduces members to one number. It fails on an unknown kind, on an empty

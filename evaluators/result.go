@@ -32,6 +32,9 @@ type GroupResult struct {
 	Metric string  `json:"metric"`
 	Value  float64 `json:"value"`
 	N      int     `json:"n"`
+	// StdErr is the standard error of Value from its members'; null where a member
+	// has none, and for metrics that are no weighted sum.
+	StdErr *float64 `json:"stderr"`
 }
 
 // ReferenceScore is a published score of a model on the data set.

@@ -146,6 +146,22 @@ func TestGroups(t *testing.T) {
 	}
 }
 
+func TestGroupStdErr(t *testing.T) {
+	se := func(v float64) *float64 { return &v }
+	members := []Member{{Weight: 30, StdErr: se(0.03)}, {Weight: 10, StdErr: se(0.04)}}
+	for kind, want := range map[string]float64{NaiveAverage: 0.025, SumOf: 0.05, WeightedAverage: math.Sqrt(0.9*0.9+0.4*0.4) / 40} {
+		if got, ok := GroupStdErr(kind, members); !ok || math.Abs(got-want) > 1e-12 {
+			t.Errorf("%s: %v %v, want %v", kind, got, ok, want)
+		}
+	}
+	if _, ok := GroupStdErr(HarmonicMean, members); ok {
+		t.Error("a harmonic mean has a standard error")
+	}
+	if _, ok := GroupStdErr(NaiveAverage, append(members, Member{})); ok {
+		t.Error("a member without one is left out")
+	}
+}
+
 func TestComparePairedUsesCommonItems(t *testing.T) {
 	a := scoredOutcomes(Right, Right, Wrong, Failed, Right)
 	b := scoredOutcomes(Right, Wrong, Right, Right)

@@ -322,7 +322,7 @@ func groups(cfg datasets.Config, subs []evaluators.SubsetResult) []evaluators.Gr
 			if len(g.Weights) > 0 {
 				w = g.Weights[name]
 			}
-			members = append(members, evaluators.Member{Name: name, Value: *s.Accuracy, Weight: w})
+			members = append(members, evaluators.Member{Name: name, Value: *s.Accuracy, Weight: w, StdErr: s.StdErr})
 			n += s.N
 		}
 		metric := g.Metric
@@ -336,7 +336,11 @@ func groups(cfg datasets.Config, subs []evaluators.SubsetResult) []evaluators.Gr
 		if err != nil {
 			continue
 		}
-		out = append(out, evaluators.GroupResult{Name: g.Name, Metric: metric, Value: v, N: n})
+		r := evaluators.GroupResult{Name: g.Name, Metric: metric, Value: v, N: n}
+		if se, ok := evaluators.GroupStdErr(metric, members); ok {
+			r.StdErr = &se
+		}
+		out = append(out, r)
 	}
 	return out
 }

@@ -10,10 +10,12 @@
 //	percentile of one run              Percentile (order statistics)
 //	mean of independent values         Mean (BCa bootstrap)
 //	ratio of two sums                  Ratio (BCa bootstrap)
-//	rate within one run                BatchMeans (windows of time)
+//	rate or mean within one run        BatchMeans, BatchRatio (windows of time)
 //	any figure of repeated runs        RunsMean (Student's t)
 //	difference of two groups of runs   Difference (Welch), Change (bootstrap)
 //	change of any two figures          DifferenceOf, ChangeOf (from their intervals)
+//	change of right answers to the     PairedShares (Tango's score interval)
+//	same questions
 //
 // "Not decidable" has two forms: ok == false where nothing can be said (no
 // values, one run), and an infinite end where the sample is too small for that

@@ -243,6 +243,29 @@ func TestDifferenceAndChange(t *testing.T) {
 	}
 }
 
+func TestPairedShares(t *testing.T) {
+	// Tango 1998, section 5: 44 pairs, one right in A alone, none in B alone
+	d, ok := PairedShares(44, 1, 0, 0.95)
+	if !ok || d.Significant() {
+		t.Errorf("%+v %v", d, ok)
+	}
+	near(t, "low", d.Interval.Lo, -0.118, 5e-4)
+	near(t, "high", d.Interval.Hi, 0.060, 2e-3)
+	same, ok := PairedShares(100, 0, 0, 0.95)
+	z2 := stats.Z95 * stats.Z95
+	if !ok || same.Value != 0 {
+		t.Errorf("%+v %v", same, ok)
+	}
+	near(t, "no difference seen", same.Interval.Hi, z2/(100+z2), 1e-9) // not [0, 0]
+	near(t, "no difference seen", same.Interval.Lo, -z2/(100+z2), 1e-9)
+	if d, _ := PairedShares(10, 10, 0, 0.95); d.Value != -1 || math.Abs(d.Interval.Lo+1) > 1e-9 {
+		t.Errorf("all lost: %+v", d)
+	}
+	if _, ok := PairedShares(3, 2, 2, 0.95); ok {
+		t.Error("more differences than questions")
+	}
+}
+
 func TestDesignEffect(t *testing.T) {
 	if d := DesignEffect([]Block{{100, 10}, {100, 10}, {100, 10}}); d != 1 {
 		t.Errorf("equal blocks: %v", d)

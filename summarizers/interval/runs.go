@@ -53,27 +53,43 @@ const MinBatches = 8
 // BatchMeans is the interval of a rate within one run from its values in
 // consecutive windows of equal length (Conway 1963; Law, Kelton 2000, §9.5.3):
 // requests overlap and hold each other up, so single requests are not
-// independent, but windows some times longer than a request nearly are. What
+// independent, but windows as long as a request or longer nearly are. What
 // correlation is left between neighbouring windows (r₁, corrected for its bias
 // of −1/n, never below 0) widens the interval as for a first-order
 // autoregressive series: variance × (1+r)/(1−r), degrees of freedom × (1−r)/(1+r).
 // ok is false below MinBatches windows.
 func BatchMeans(windows []float64, level float64) (i Interval, correlation float64, ok bool) {
-	n := float64(len(windows))
-	sd, _ := stats.StdDev(windows)
-	if len(windows) < MinBatches || !validLevel(level) {
+	ones := make([]float64, len(windows))
+	for j := range ones {
+		ones[j] = 1
+	}
+	return BatchRatio(windows, ones, level)
+}
+
+// BatchRatio is BatchMeans of Σnum/Σden, such as the mean latency from the sums
+// and counts of consecutive blocks of requests: the batches are the residuals
+// num − ratio·den of the ratio estimator (Cochran 1977, §6.3).
+// ok is false below MinBatches blocks and when the sum of den is not positive.
+func BatchRatio(num, den []float64, level float64) (i Interval, correlation float64, ok bool) {
+	sumD := sum(den)
+	if len(num) < MinBatches || len(den) != len(num) || !validLevel(level) || !(sumD > 0) {
 		return Interval{}, 0, false
 	}
-	mean := stats.Mean(windows)
-	if sd > 0 {
-		c := 0.0
-		for j := 1; j < len(windows); j++ {
-			c += (windows[j-1] - mean) * (windows[j] - mean)
+	n, ratio := float64(len(num)), sum(num)/sumD
+	residual := make([]float64, len(num))
+	ss, neighbours := 0.0, 0.0
+	for j := range num {
+		residual[j] = num[j] - ratio*den[j]
+		ss += residual[j] * residual[j]
+		if j > 0 {
+			neighbours += residual[j-1] * residual[j]
 		}
-		correlation = min(max(c/(sd*sd*(n-1))+1/n, 0), 0.9)
+	}
+	if ss > 0 {
+		correlation = min(max(neighbours/ss+1/n, 0), 0.9)
 	}
 	inflate := (1 + correlation) / (1 - correlation)
 	df := max((n-1)/inflate, 1)
-	half := stats.StudentQuantile(1-tail(level), df) * sd * math.Sqrt(inflate/n)
-	return Interval{mean - half, mean + half, level, "batch-means-t"}, correlation, true
+	half := stats.StudentQuantile(1-tail(level), df) * math.Sqrt(ss*n/(n-1)*inflate) / sumD
+	return Interval{ratio - half, ratio + half, level, "batch-means-t"}, correlation, true
 }

@@ -95,3 +95,43 @@ func DesignEffect(blocks []Block) float64 {
 	}
 	return max(1, ss*used/(used-1)/(float64(n)*p*(1-p)))
 }
+
+// PairedShares is the interval of share B − share A of yes/no answers to the same
+// n questions, of which onlyA were right in A alone and onlyB in B alone: the
+// score interval of Tango (1998), the set of differences Δ whose score test
+//
+//	(b − c − nΔ) / √(n(2q + Δ(1−Δ))),  b = onlyB, c = onlyA
+//
+// does not reject, q being the likeliest probability of "only A" under Δ. Unlike the normal approximation
+// it keeps its level where few or no answers differ. ok is false for impossible counts.
+func PairedShares(n, onlyA, onlyB int64, level float64) (Delta, bool) {
+	if n <= 0 || onlyA < 0 || onlyB < 0 || onlyA+onlyB > n || !validLevel(level) {
+		return Delta{}, false
+	}
+	N, b, c := float64(n), float64(onlyB), float64(onlyA)
+	score := func(d float64) float64 {
+		B, C := -b-c+(2*N-b+c)*d, -c*d*(1-d)
+		q := (math.Sqrt(max(B*B-8*N*C, 0)) - B) / (4 * N)
+		v := N * (2*q + d*(1-d))
+		if v <= 0 {
+			if t := b - c - N*d; t != 0 {
+				return math.Inf(int(math.Copysign(1, t)))
+			}
+			return 0
+		}
+		return (b - c - N*d) / math.Sqrt(v)
+	}
+	z, value := stats.NormalQuantile(1-tail(level)), (b-c)/N
+	// The score falls with Δ: bisect for ±z on either side of the estimate.
+	bisect := func(lo, hi, target float64) float64 {
+		for range 100 {
+			if mid := (lo + hi) / 2; score(mid) > target {
+				lo = mid
+			} else {
+				hi = mid
+			}
+		}
+		return (lo + hi) / 2
+	}
+	return Delta{Value: value, Interval: Interval{bisect(-1, value, z), bisect(value, 1, -z), level, "paired-score"}}, true
+}

@@ -112,13 +112,13 @@ func Compute(records iter.Seq2[*outputs.Record, error], o Options) (*Result, err
 	return a.Result(), nil
 }
 
-// measured reports whether a record counts in reports; one without a phase (from
+// Measured reports whether a record counts in reports; one without a phase (from
 // elsewhere) does.
-func measured(r *outputs.Record) bool { return r.Phase == outputs.PhaseMeasured || r.Phase == "" }
+func Measured(r *outputs.Record) bool { return r.Phase == outputs.PhaseMeasured || r.Phase == "" }
 
 // Add counts a record; those outside the measured phase are ignored.
 func (a *Accumulator) Add(r *outputs.Record) {
-	if !measured(r) {
+	if !Measured(r) {
 		return
 	}
 	if a.requests.Attempts == 0 {
@@ -318,7 +318,7 @@ func (a *Accumulator) endings(r *outputs.Record) {
 func (a *Accumulator) levels(r *outputs.Record) {
 	all, allKnown, missed := len(a.attained) > 0, true, false
 	for i := range a.attained {
-		met, known := a.attained[i].judge(r)
+		met, known := a.attained[i].Judge(r)
 		allKnown = allKnown && known
 		missed = missed || known && !met
 		if known {

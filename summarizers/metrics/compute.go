@@ -117,7 +117,7 @@ func (a *Accumulator) buckets(r *Result) {
 	r.ByLength = []Bucket{}
 	from := 0
 	for i, b := range a.byLength {
-		k := Bucket{Name: bucketName(i, len(a.byLength)), MinTokens: from, Requests: b.requests, Success: b.success,
+		k := Bucket{Name: BucketName(i, len(a.byLength)), MinTokens: from, Requests: b.requests, Success: b.success,
 			TTFT: statOf(b.ttft, Milliseconds, nsPerMS, ps), TPOT: statOf(b.tpot, Milliseconds, psPerMS, ps),
 			E2EL: statOf(b.e2el, Milliseconds, nsPerMS, ps), OutputTokens: statOf(b.outTk, Tokens, 1, ps)}
 		if i < len(a.o.LengthBounds) {
@@ -131,7 +131,8 @@ func (a *Accumulator) buckets(r *Result) {
 	}
 }
 
-func bucketName(i, n int) string {
+// BucketName names the i-th of n ranges of input lengths.
+func BucketName(i, n int) string {
 	if n == 3 {
 		return []string{"short", "medium", "long"}[i]
 	}

@@ -230,33 +230,82 @@ func (d *Dist) Std() (float64, bool) {
 	return math.Sqrt(f) / float64(d.n), true
 }
 
-// Percentiles gives the values at ps (0–100, any order) in ticks by linear
-// interpolation between order statistics, numpy's default: h = (n−1)·p/100,
-// x⌊h⌋ + (h−⌊h⌋)·(x⌊h⌋₊₁ − x⌊h⌋). nil for an empty distribution.
+// Ranked gives the values of a Dist in ascending order.
+type Ranked struct {
+	bins     []bin
+	upTo     []int64 // values in bins[:i+1]
+	min, max float64
+}
+
+// Ranked sorts what was added so far.
+func (d *Dist) Ranked() Ranked {
+	r := Ranked{bins: d.bins(), min: float64(d.min), max: float64(d.max)}
+	r.upTo = make([]int64, len(r.bins))
+	n := int64(0)
+	for i, b := range r.bins {
+		n += b.n
+		r.upTo[i] = n
+	}
+	return r
+}
+
+// N is the number of values.
+func (r Ranked) N() int64 {
+	if len(r.upTo) == 0 {
+		return 0
+	}
+	return r.upTo[len(r.upTo)-1]
+}
+
+// At is the value of a rank, from 1 to N, in ticks; there must be one.
+func (r Ranked) At(rank int64) float64 {
+	i, _ := slices.BinarySearch(r.upTo, rank)
+	return min(max(r.bins[min(i, len(r.bins)-1)].x, r.min), r.max)
+}
+
+// Above is how many values are above x ticks.
+func (r Ranked) Above(x float64) int64 {
+	i, found := slices.BinarySearchFunc(r.bins, x, func(b bin, x float64) int {
+		switch {
+		case b.x < x:
+			return -1
+		case b.x > x:
+			return 1
+		}
+		return 0
+	})
+	for found && i < len(r.bins) && r.bins[i].x == x {
+		i++
+	}
+	if i == 0 {
+		return r.N()
+	}
+	return r.N() - r.upTo[i-1]
+}
+
+// Percentile is the value at p (0–100) in ticks by linear interpolation between
+// order statistics, numpy's default: h = (n−1)·p/100,
+// x⌊h⌋ + (h−⌊h⌋)·(x⌊h⌋₊₁ − x⌊h⌋). There must be a value.
+func (r Ranked) Percentile(p float64) float64 {
+	h := float64(r.N()-1) * min(max(p, 0), 100) / 100
+	lo := math.Floor(h)
+	a := r.At(int64(lo) + 1)
+	if frac := h - lo; frac > 0 {
+		a += frac * (r.At(int64(lo)+2) - a)
+	}
+	return min(max(a, r.min), r.max)
+}
+
+// Percentiles gives the values at ps (0–100, any order) in ticks, see
+// Ranked.Percentile. nil for an empty distribution.
 func (d *Dist) Percentiles(ps []float64) []float64 {
 	if d.n == 0 {
 		return nil
 	}
-	bins := d.bins()
-	upTo := make([]int64, len(bins)) // values in bins[:i+1]
-	n := int64(0)
-	for i, b := range bins {
-		n += b.n
-		upTo[i] = n
-	}
-	at := func(rank int64) float64 {
-		i, _ := slices.BinarySearch(upTo, rank+1)
-		return bins[min(i, len(bins)-1)].x
-	}
+	r := d.Ranked()
 	values := make([]float64, len(ps))
 	for i, p := range ps {
-		h := float64(d.n-1) * min(max(p, 0), 100) / 100
-		lo := math.Floor(h)
-		a := at(int64(lo))
-		if frac := h - lo; frac > 0 {
-			a += frac * (at(int64(lo)+1) - a)
-		}
-		values[i] = min(max(a, float64(d.min)), float64(d.max))
+		values[i] = r.Percentile(p)
 	}
 	return values
 }

@@ -43,10 +43,10 @@ func ParseSLOs(list []string) ([]SLO, error) {
 	return out, nil
 }
 
-// judge says whether a successful request kept the SLO, and whether that can be
+// Judge says whether a successful request kept the SLO, and whether that can be
 // said at all: an answer of one token has no gap that could be too long, but
 // the first token of a request that was not streamed was seen by nobody.
-func (s SLO) judge(r *outputs.Record) (met, known bool) {
+func (s SLO) Judge(r *outputs.Record) (met, known bool) {
 	switch s.Metric {
 	case "ttft":
 		v, ok := r.TTFT()

@@ -1,0 +1,192 @@
+package contract
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/expr-lang/expr/ast"
+	"github.com/expr-lang/expr/file"
+	"github.com/expr-lang/expr/parser"
+
+	"ais_bench/registry"
+	"ais_bench/summarizers/facts"
+)
+
+// source is a clause as it was written: expr-lang's syntax, of which conditions on
+// figures are made.
+type source struct {
+	text string
+	root ast.Node
+}
+
+// parse reads an expression and refuses what no clause can be made of. Names are
+// looked up later, when it is known what there is.
+func parse(text string) (*source, error) {
+	tree, err := parser.Parse(text)
+	if err != nil {
+		var fe *file.Error
+		if errors.As(err, &fe) {
+			return nil, fmt.Errorf("expr %q, column %d: %s", text, fe.Column+1, strings.ReplaceAll(fe.Message, "\n", " "))
+		}
+		return nil, fmt.Errorf("expr %q: %w", text, err)
+	}
+	s := &source{text: text, root: tree.Node}
+	return s, s.check(tree.Node, false)
+}
+
+// at is an error at a node's place in the text.
+func (s *source) at(n ast.Node, format string, args ...any) error {
+	column := 1
+	for i := range s.text {
+		if i >= n.Location().From {
+			break
+		}
+		column++
+	}
+	return fmt.Errorf("expr %q, column %d: %w", s.text, column, fmt.Errorf(format, args...))
+}
+
+// functions may be called in a clause.
+var functions = []string{"abs", "min", "max", "all", "any", "none"}
+
+// operators may be used in a clause.
+var operators = []string{"&&", "||", "and", "or", "==", "!=", "<", "<=", ">", ">=", "+", "-", "*", "/", "in", "contains", "startsWith", "endsWith"}
+
+// check refuses what is not understood, with a word on what to write instead.
+// inside is true within the condition of all, any or none.
+func (s *source) check(n ast.Node, inside bool) error {
+	children := []ast.Node{}
+	switch x := n.(type) {
+	case *ast.IntegerNode, *ast.FloatNode, *ast.BoolNode, *ast.StringNode:
+	case *ast.IdentifierNode, *ast.MemberNode, *ast.PointerNode, *ast.ChainNode:
+		_, err := s.path(n, inside)
+		return err
+	case *ast.UnaryNode:
+		if !slices.Contains([]string{"!", "not", "-", "+"}, x.Operator) {
+			return s.at(n, "operator %s cannot be used in a clause", x.Operator)
+		}
+		children = append(children, x.Node)
+	case *ast.BinaryNode:
+		if !slices.Contains(operators, x.Operator) {
+			return s.at(n, "operator %s cannot be used in a clause; there are %s", x.Operator, strings.Join(operators, " "))
+		}
+		children = append(children, x.Left, x.Right)
+	case *ast.ConditionalNode:
+		children = append(children, x.Cond, x.Exp1, x.Exp2)
+	case *ast.ArrayNode:
+		for _, e := range x.Nodes {
+			switch e.(type) {
+			case *ast.StringNode, *ast.IntegerNode, *ast.FloatNode:
+			default:
+				return s.at(e, "a list holds texts or numbers, as in manifest.server_before.engine in [\"vllm\", \"sglang\"]")
+			}
+		}
+	case *ast.BuiltinNode:
+		if !slices.Contains(functions, x.Name) {
+			return s.at(n, "function %s cannot be used in a clause; there are %s", x.Name, strings.Join(functions, ", "))
+		}
+		if isQuantifier(x) {
+			return s.checkQuantifier(x, inside)
+		}
+		children = append(children, x.Arguments...)
+	case *ast.CallNode:
+		name := x.Callee.String()
+		return s.at(n, "unknown function %s%s; there are %s", name, registry.DidYouMean(name, functions), strings.Join(functions, ", "))
+	default:
+		return s.at(n, "%s cannot be used in a clause", n.String())
+	}
+	for _, c := range children {
+		if err := s.check(c, inside); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func isQuantifier(b *ast.BuiltinNode) bool {
+	return slices.Contains([]string{"all", "any", "none"}, b.Name)
+}
+
+// checkQuantifier checks all(accuracy, .value >= 0.8).
+func (s *source) checkQuantifier(b *ast.BuiltinNode, inside bool) error {
+	if inside {
+		return s.at(b, "%s inside of %s cannot be used in a clause", b.Name, b.Name)
+	}
+	root, ok := b.Arguments[0].(*ast.IdentifierNode)
+	if !ok || !slices.Contains([]string{"accuracy", "perf", "client"}, root.Value) {
+		return s.at(b, "%s goes through accuracy, perf or client, as in %s(accuracy, .value >= 0.8)", b.Name, b.Name)
+	}
+	p, ok := b.Arguments[1].(*ast.PredicateNode)
+	if !ok {
+		return s.at(b, "%s needs a condition, as in %s(accuracy, .value >= 0.8)", b.Name, b.Name)
+	}
+	return s.check(p.Node, true)
+}
+
+// path reads a chain of members. Within a quantifier a name may begin with a dot: its
+// path then begins with "#".
+func (s *source) path(n ast.Node, inside bool) (facts.Path, error) {
+	switch x := n.(type) {
+	case *ast.IdentifierNode:
+		return facts.Path{x.Value}, nil
+	case *ast.PointerNode:
+		if !inside || x.Name != "" {
+			return nil, s.at(n, "# stands for a member inside of all, any or none only")
+		}
+		return facts.Path{"#"}, nil
+	case *ast.ChainNode:
+		return s.path(x.Node, inside)
+	case *ast.MemberNode:
+		head, err := s.path(x.Node, inside)
+		if err != nil {
+			return nil, err
+		}
+		key, ok := x.Property.(*ast.StringNode)
+		if !ok {
+			return nil, s.at(n, "write names in brackets in quotes, as in accuracy[\"gsm8k\"]")
+		}
+		return append(head, key.Value), nil
+	}
+	return nil, s.at(n, "%s is not the name of a figure", n.String())
+}
+
+// paths are all names that are mentioned.
+func (s *source) paths() []facts.Path {
+	var out []facts.Path
+	var walk func(n ast.Node, root string)
+	walk = func(n ast.Node, root string) {
+		switch x := n.(type) {
+		case *ast.IdentifierNode, *ast.MemberNode, *ast.PointerNode, *ast.ChainNode:
+			if p, err := s.path(n, true); err == nil {
+				if p[0] == "#" {
+					p[0] = root
+				}
+				out = append(out, p)
+			}
+		case *ast.UnaryNode:
+			walk(x.Node, root)
+		case *ast.BinaryNode:
+			walk(x.Left, root)
+			walk(x.Right, root)
+		case *ast.ConditionalNode:
+			walk(x.Cond, root)
+			walk(x.Exp1, root)
+			walk(x.Exp2, root)
+		case *ast.BuiltinNode:
+			if isQuantifier(x) {
+				id, isName := x.Arguments[0].(*ast.IdentifierNode)
+				if p, ok := x.Arguments[1].(*ast.PredicateNode); ok && isName {
+					walk(p.Node, id.Value)
+				}
+				return
+			}
+			for _, a := range x.Arguments {
+				walk(a, root)
+			}
+		}
+	}
+	walk(s.root, "")
+	return out
+}

@@ -1,0 +1,379 @@
+package facts
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"sort"
+
+	"ais_bench/evaluators/stats"
+	"ais_bench/summarizers/interval"
+	"ais_bench/summarizers/metrics"
+)
+
+// How the values of one run are cut into blocks of time, and from how many runs
+// on whole runs are compared with one another.
+const (
+	maxBlocks   = 30
+	minPerBlock = 5
+	manyRuns    = 3
+)
+
+// seed of the bootstrap: a verdict must be the same each time.
+const seed = 1
+
+// part is the values of one run.
+type part struct {
+	column
+	fed    int64   // values sent later did not start with all others
+	stream float64 // mean time a request streams, ns
+}
+
+// parts are the values under a name in every run that has any.
+func parts(runs []*measured, of func(*measured) *column) []part {
+	var out []part
+	for _, m := range runs {
+		if c := of(m); c != nil && len(c.v) > 0 {
+			out = append(out, part{*c, m.flights.fed(), m.flights.stream()})
+		}
+	}
+	return out
+}
+
+// blocks cuts the values that were sent after the first answer was complete into
+// consecutive blocks, by the time they were sent: as many as are longer than a
+// request streams, at most maxBlocks and at least interval.MinBatches of
+// minPerBlock values; nil when there are too few.
+func (p part) blocks() [][]float64 {
+	type value struct {
+		at int64
+		v  float64
+	}
+	var list []value
+	for i, at := range p.at {
+		if at > p.fed {
+			list = append(list, value{at, p.v[i]})
+		}
+	}
+	if len(list) == 0 {
+		return nil
+	}
+	sort.SliceStable(list, func(i, j int) bool { return list[i].at < list[j].at })
+	count := min(maxBlocks, len(list)/minPerBlock)
+	if p.stream > 0 {
+		span := float64(list[len(list)-1].at - list[0].at)
+		count = min(count, max(int(span/p.stream), interval.MinBatches))
+	}
+	if count < interval.MinBatches {
+		return nil
+	}
+	out := make([][]float64, count)
+	for b := range out {
+		for _, x := range list[b*len(list)/count : (b+1)*len(list)/count] {
+			out[b] = append(out[b], x.v)
+		}
+	}
+	return out
+}
+
+// design is the design effect of the property "yes" in the values of all runs:
+// the larger of that between blocks of time and, from three runs on, that between
+// runs.
+func design(runs []part, yes func(float64) bool) float64 {
+	var within, between []interval.Block
+	for _, p := range runs {
+		whole := interval.Block{N: int64(len(p.v))}
+		for _, v := range p.v {
+			if yes(v) {
+				whole.K++
+			}
+		}
+		between = append(between, whole)
+		for _, b := range p.blocks() {
+			x := interval.Block{N: int64(len(b))}
+			for _, v := range b {
+				if yes(v) {
+					x.K++
+				}
+			}
+			within = append(within, x)
+		}
+	}
+	d := interval.DesignEffect(within)
+	if len(runs) >= manyRuns {
+		d = max(d, interval.DesignEffect(between))
+	}
+	return d
+}
+
+// shareFact is a share over the values of all runs that satisfy yes.
+func shareFact(f *Fact, runs []part, yes func(float64) bool) {
+	f.Kind, f.Method = Share, "wilson"
+	k, n := 0, 0
+	for _, p := range runs {
+		n += len(p.v)
+		for _, v := range p.v {
+			if yes(v) {
+				k++
+			}
+		}
+	}
+	f.N, f.Known = int64(n), true
+	if n == 0 {
+		f.Reason = "no request to judge it by"
+		return
+	}
+	share := float64(k) / float64(n)
+	f.Value = &share
+	f.at = func(level float64) (interval.Interval, error) {
+		d := design(runs, yes)
+		f.noteDesign(d, n)
+		i, ok := interval.ShareOf(float64(k)/d, float64(n)/d, level)
+		if !ok {
+			return i, fmt.Errorf("no interval of %d of %d", k, n)
+		}
+		return i, nil
+	}
+}
+
+// noteDesign says by how much dependence between requests widened an interval.
+func (f *Fact) noteDesign(d float64, n int) {
+	if d >= 1.5 {
+		f.note(fmt.Sprintf("values of the same time are alike: %d are worth %.0f independent ones (design effect %.1f)", n, float64(n)/d, d))
+	}
+}
+
+func (f *Fact) note(text string) {
+	if !slices.Contains(f.Notes, text) {
+		f.Notes = append(f.Notes, text)
+	}
+}
+
+// percentileFact is the q-quantile of the values of all runs.
+func percentileFact(f *Fact, runs []part, q float64) {
+	f.Kind, f.Method, f.Q = Percentile, "order-statistics", q
+	var all []float64
+	for _, p := range runs {
+		all = append(all, p.v...)
+	}
+	f.N, f.Known = int64(len(all)), true
+	if len(all) == 0 {
+		f.Reason = "no request has it"
+		return
+	}
+	slices.Sort(all)
+	value := numpyPercentile(all, q)
+	f.Value = &value
+	f.at = func(level float64) (interval.Interval, error) {
+		// What is above the quantile is judged among the requests that the blocks
+		// are of: those sent together at the start are of another kind.
+		var later []float64
+		for _, p := range runs {
+			for _, b := range p.blocks() {
+				later = append(later, b...)
+			}
+		}
+		limit := value
+		if len(later) > 0 {
+			slices.Sort(later)
+			limit = numpyPercentile(later, q)
+		}
+		d := design(runs, func(v float64) bool { return v > limit })
+		f.noteDesign(d, len(all))
+		n, at := interval.Sorted(all)
+		i, ok := interval.PercentileOf(n, at, q, level, d)
+		if !ok {
+			return i, errors.New("no interval")
+		}
+		return i, nil
+	}
+}
+
+// numpyPercentile interpolates linearly between order statistics.
+func numpyPercentile(sorted []float64, q float64) float64 {
+	h := float64(len(sorted)-1) * q
+	i := int(math.Floor(h))
+	if i+1 >= len(sorted) {
+		return sorted[len(sorted)-1]
+	}
+	return sorted[i] + (h-float64(i))*(sorted[i+1]-sorted[i])
+}
+
+// meanFact is the mean of the values: over the requests of one run, over the
+// means of several.
+func meanFact(f *Fact, runs []part) {
+	f.Kind, f.Method, f.Known = Mean, "batch-means-t", true
+	for _, p := range runs {
+		f.N += int64(len(p.v))
+	}
+	if f.N == 0 {
+		f.Reason = "no request has it"
+		return
+	}
+	byRun(f, len(runs), func(i int) float64 { return stats.Mean(runs[i].v) },
+		func(i int, level float64) (interval.Interval, error) { return f.meanOf(runs[i], level) })
+}
+
+// meanOf is the interval of the mean within one run. Values sent together at the
+// start are a stratum of their own (Cochran 1977, §5.3); the others are judged by
+// blocks of time.
+func (f *Fact) meanOf(p part, level float64) (interval.Interval, error) {
+	mean := stats.Mean(p.v)
+	blocks := p.blocks()
+	if blocks == nil {
+		i, ok := interval.Mean(p.v, level, seed)
+		if !ok {
+			return i, fmt.Errorf("%d values are too few for an interval of their mean; at least %d", len(p.v), interval.MinBootstrap)
+		}
+		f.note("too few requests for blocks of time: they are taken as independent")
+		return i, nil
+	}
+	var sums, counts, start []float64
+	later := 0
+	for _, b := range blocks {
+		s := 0.0
+		for _, v := range b {
+			s += v
+		}
+		sums, counts, later = append(sums, s), append(counts, float64(len(b))), later+len(b)
+	}
+	for i, at := range p.at {
+		if at <= p.fed {
+			start = append(start, p.v[i])
+		}
+	}
+	i, _, ok := interval.BatchRatio(sums, counts, level)
+	if !ok {
+		return i, errors.New("no interval of the mean")
+	}
+	weight := float64(later) / float64(len(p.v))
+	half := weight * (i.Hi - i.Lo) / 2
+	if sd, ok := stats.StdDev(start); ok {
+		half = math.Hypot(half, (1-weight)*stats.NormalQuantile(1-(1-level)/2)*sd/math.Sqrt(float64(len(start))))
+	}
+	return interval.Interval{Lo: mean - half, Hi: mean + half, Level: level, Method: i.Method}, nil
+}
+
+// byRun sets a figure that every run has one of: of one run with the interval
+// within it, of two by square-and-add, of three and more by Student's t between
+// runs.
+func byRun(f *Fact, n int, value func(i int) float64, within func(i int, level float64) (interval.Interval, error)) {
+	values := make([]float64, n)
+	for i := range values {
+		values[i] = value(i)
+	}
+	mean := stats.Mean(values)
+	f.Value = &mean
+	switch {
+	case n == 1:
+		f.at = func(level float64) (interval.Interval, error) { return within(0, level) }
+	case n < manyRuns:
+		f.at = func(level float64) (interval.Interval, error) {
+			low, high := 0.0, 0.0
+			var method string
+			for i, v := range values {
+				w, err := within(i, level)
+				if err != nil {
+					return w, err
+				}
+				low, high, method = math.Hypot(low, v-w.Lo), math.Hypot(high, w.Hi-v), w.Method
+			}
+			return interval.Interval{Lo: mean - low/float64(n), Hi: mean + high/float64(n), Level: level, Method: method}, nil
+		}
+	default:
+		f.Method = "runs-t"
+		f.at = func(level float64) (interval.Interval, error) {
+			r, _ := interval.RunsMean(values, level)
+			f.note(fmt.Sprintf("%d runs", n))
+			return r.Interval, nil
+		}
+	}
+}
+
+// rateOf is the interval of a rate within one run: of its value, with the relative
+// half width that the windows of the steady part give.
+func rateOf(m *measured, name string, value float64, level float64, from, to int64) (interval.Interval, error) {
+	s := m.rates[name]
+	if s == nil {
+		return interval.Interval{}, errors.New("nothing was counted by time")
+	}
+	count := maxBlocks
+	if d := m.flights.stream(); d > 0 {
+		count = min(count, int(float64(to-from)/d))
+	}
+	if count < interval.MinBatches {
+		return interval.Interval{}, fmt.Errorf("the run is too short for an interval of a rate: between the first and the last answers it is %.1f times as long as a request streams, at least %d times are needed; ask more requests, or gate three runs together",
+			float64(to-from)/max(m.flights.stream(), 1), interval.MinBatches)
+	}
+	w := s.windows(from, to, count)
+	if w == nil {
+		return interval.Interval{}, errors.New("the run is too short for windows of a millisecond")
+	}
+	i, _, ok := interval.BatchMeans(w, level)
+	mean := stats.Mean(w)
+	if !ok || !(mean > 0) {
+		return interval.Interval{}, errors.New("nothing happened in the steady part of the run")
+	}
+	half := value * (i.Hi - mean) / mean
+	return interval.Interval{Lo: value - half, Hi: value + half, Level: level, Method: i.Method}, nil
+}
+
+// gapFact is a percentile or the mean of the gaps of all streams of all runs.
+func gapFact(f *Fact, runs []*sliced, q float64) {
+	f.Known = true
+	whole := metrics.NewDist(gapQuantum)
+	var slicesOf []*metrics.Dist
+	for _, s := range runs {
+		whole.Merge(s.all())
+		for _, d := range s.parts {
+			if d != nil {
+				slicesOf = append(slicesOf, d)
+			}
+		}
+	}
+	f.N = whole.N()
+	if f.N == 0 {
+		f.Reason = "no stream has two chunks"
+		return
+	}
+	if q == 0 {
+		f.Kind, f.Method = Mean, "batch-means-t"
+		mean, _ := whole.Mean()
+		mean /= 1e6
+		f.Value = &mean
+		f.at = func(level float64) (interval.Interval, error) {
+			var sums, counts []float64
+			for _, d := range slicesOf {
+				m, _ := d.Mean()
+				sums, counts = append(sums, m/1e6*float64(d.N())), append(counts, float64(d.N()))
+			}
+			i, _, ok := interval.BatchRatio(sums, counts, level)
+			if !ok {
+				return i, fmt.Errorf("the run is too short for an interval: %d slices of time, at least %d are needed", len(sums), interval.MinBatches)
+			}
+			return i, nil
+		}
+		return
+	}
+	f.Kind, f.Method, f.Q = Percentile, "order-statistics", q
+	ranked := whole.Ranked()
+	value := ranked.Percentile(100*q) / 1e6
+	f.Value = &value
+	f.at = func(level float64) (interval.Interval, error) {
+		blocks := make([]interval.Block, len(slicesOf))
+		for j, d := range slicesOf {
+			blocks[j] = interval.Block{N: d.N(), K: d.Ranked().Above(value * 1e6)}
+		}
+		if len(blocks) < interval.MinBatches {
+			return interval.Interval{}, fmt.Errorf("the run is too short for an interval: %d slices of time, at least %d are needed", len(blocks), interval.MinBatches)
+		}
+		d := interval.DesignEffect(blocks)
+		f.noteDesign(d, int(f.N))
+		i, ok := interval.PercentileOf(ranked.N(), func(r int64) float64 { return ranked.At(r) / 1e6 }, q, level, d)
+		if !ok {
+			return i, errors.New("no interval")
+		}
+		return i, nil
+	}
+}
