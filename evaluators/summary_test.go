@@ -125,21 +125,21 @@ func TestGradedScoresAverage(t *testing.T) {
 }
 
 func TestGroups(t *testing.T) {
-	members := []Member{{"a", 0.5, 100}, {"b", 0.9, 300}}
+	members := []Member{{Name: "a", Value: 0.5, Weight: 100}, {Name: "b", Value: 0.9, Weight: 300}}
 	for kind, want := range map[string]float64{NaiveAverage: 0.7, WeightedAverage: 0.8, SumOf: 1.4, StandardDeviation: 0.2, HarmonicMean: 2 / (1/0.5 + 1/0.9)} {
 		got, err := Group(kind, members)
 		if err != nil || !near(got, want) {
 			t.Errorf("%s = %v (%v), want %v", kind, got, err, want)
 		}
 	}
-	if got, err := Group(HarmonicMean, []Member{{"a", 0, 1}, {"b", 1, 1}}); err != nil || got != 0 {
+	if got, err := Group(HarmonicMean, []Member{{Weight: 1}, {Value: 1, Weight: 1}}); err != nil || got != 0 {
 		t.Errorf("harmonic mean with a zero = %v, %v", got, err)
 	}
 	for _, c := range []struct {
 		kind    string
 		members []Member
 		want    string
-	}{{"naive_avg", members, `did you mean "naive_average"?`}, {NaiveAverage, nil, "empty group"}, {WeightedAverage, []Member{{"a", 1, 0}}, "weights are zero"}, {WeightedAverage, []Member{{"a", 1, -1}}, "negative"}} {
+	}{{"naive_avg", members, `did you mean "naive_average"?`}, {NaiveAverage, nil, "empty group"}, {WeightedAverage, []Member{{Name: "a", Value: 1}}, "weights are zero"}, {WeightedAverage, []Member{{Name: "a", Value: 1, Weight: -1}}, "negative"}} {
 		if _, err := Group(c.kind, c.members); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("Group(%s): %v, want %q", c.kind, err, c.want)
 		}

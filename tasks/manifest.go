@@ -50,6 +50,14 @@ func startManifest(out *Outcome, before *outputs.Manifest, clockNote string, opt
 		describe(&m.Seeds, ses.Seeds, "seed", opts.Seed)
 	}
 	stored := map[string]bool{}
+	for _, a := range opts.Attached {
+		if err := storeText(out.Run, m, stored, n, a.Kind, a.Name, a.Origin, a.Text); err != nil {
+			return nil, err
+		}
+		for k, v := range a.Facts {
+			extra(m, k, v)
+		}
+	}
 	for _, to := range out.Tasks {
 		t, set := to.Task, to.Estimate.Set
 		if opts.Mode.infers() {
@@ -115,6 +123,15 @@ func pair(m *outputs.Manifest, t *Task) *outputs.PairState {
 // storeConfig writes a configuration. What an earlier session was asked with is
 // never overwritten: a configuration that differs gets a file of its own.
 func storeConfig(run *outputs.Run, m *outputs.Manifest, stored map[string]bool, session int, kind, abbr, origin string, cfg any) error {
+	text, err := yamlOf(cfg)
+	if err != nil {
+		return err
+	}
+	return storeText(run, m, stored, session, kind, abbr, origin, text)
+}
+
+// storeText is storeConfig of a file that is kept as it is.
+func storeText(run *outputs.Run, m *outputs.Manifest, stored map[string]bool, session int, kind, abbr, origin string, text []byte) (err error) {
 	name := kind + "-" + outputs.FileName(abbr)
 	if stored[name] {
 		return nil
@@ -132,10 +149,6 @@ func storeConfig(run *outputs.Run, m *outputs.Manifest, stored map[string]bool, 
 		name += fmt.Sprintf("-session%d", session)
 	}
 	name += ".yaml"
-	text, err := yamlOf(cfg)
-	if err != nil {
-		return err
-	}
 	if err := run.WriteConfig(name, text); err != nil {
 		return err
 	}

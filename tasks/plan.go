@@ -109,6 +109,7 @@ func NewPlan(modelChoices []ModelChoice, sets []DatasetChoice) (*Plan, error) {
 type Estimate struct {
 	Task     *Task
 	Samples  int
+	Repeats  int // how often each is asked
 	Requests int // samples × repeats (× labels for PPL), without warm-ups and retries
 	// InputTokens is estimated from the rendered prompts: four bytes of ASCII
 	// text or one other character a token, the rule of thumb for BPE
@@ -128,8 +129,8 @@ func (p *Plan) Estimate(ctx context.Context) ([]Estimate, error) {
 		if err != nil {
 			return nil, err // names data set, file and row itself
 		}
-		e := Estimate{Task: t, Samples: len(set.Samples), Set: set}
-		repeats := int64(t.repeats())
+		e := Estimate{Task: t, Samples: len(set.Samples), Repeats: t.repeats(), Set: set}
+		repeats := int64(e.Repeats)
 		for i := range set.Samples {
 			s := &set.Samples[i]
 			prompts := s.Choices

@@ -70,6 +70,10 @@ type Options struct {
 
 	ServerOptions
 
+	// Attached are further files that belong to the run and are stored before it
+	// begins: the contract it is to be judged by.
+	Attached []Attachment
+
 	// Calibration is the measuring error of this machine, stored in the manifest; nil = not measured.
 	Calibration any
 
@@ -84,6 +88,15 @@ type Options struct {
 	resuming bool
 	session  int    // of the run, from 1
 	runTag   string // prefix of request ids, unique to the run
+}
+
+// Attachment is a file kept under configs/ with its hash in the manifest.
+type Attachment struct {
+	Kind   string // of outputs.ConfigFile: contract
+	Name   string
+	Origin string // where it came from
+	Text   []byte
+	Facts  map[string]any // put into the manifest's extra
 }
 
 // ServerOptions say how the server is watched, and what state it is to be in.

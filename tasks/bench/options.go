@@ -78,6 +78,7 @@ type Options struct {
 	Drain           time.Duration
 	Tool            outputs.ToolInfo
 	Args            []string
+	Attached        []tasks.Attachment // stored with the run
 	Observer        tasks.Observer
 	Stop            <-chan struct{}
 }
