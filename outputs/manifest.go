@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 	"time"
 )
 
@@ -187,7 +188,11 @@ type PairState struct {
 	Scoring  string `json:"scoring_error,omitempty"` // why the last scoring failed; the answers are there all the same
 	Records  string `json:"records,omitempty"`       // path relative to the run folder
 	SHA256   string `json:"sha256,omitempty"`        // of that file
-	Error    string `json:"error,omitempty"`
+	// Predictions and Results are the hashes of the answers (predictions/) and of
+	// the scores (results/*.json), as the last session left them.
+	Predictions string `json:"predictions_sha256,omitempty"`
+	Results     string `json:"results_sha256,omitempty"`
+	Error       string `json:"error,omitempty"`
 }
 
 // NewManifest starts the manifest of a run: state running, start time, host.
@@ -246,26 +251,78 @@ func HashFile(path string) (sum string, size int64, err error) {
 	return hex.EncodeToString(h.Sum(nil)), size, nil
 }
 
-// VerifyHashes recomputes the hashes of configs and records named in the
-// manifest; the error joins one line for each file that differs or is gone.
-func (r *Run) VerifyHashes(m *Manifest) error {
-	var errs []error
-	check := func(path, want string) {
+// SealAnswers takes the hashes of a pair's predictions and scores into its
+// entry; what is not there has none.
+func (r *Run) SealAnswers(p *PairState) error {
+	for _, f := range []struct {
+		path string
+		sum  *string
+	}{{r.PredictionsPath(p.Model, p.Dataset), &p.Predictions}, {r.ResultsPath(p.Model, p.Dataset), &p.Results}} {
+		sum, _, err := HashFile(f.path)
+		if errors.Is(err, os.ErrNotExist) {
+			sum, err = "", nil
+		}
+		if err != nil {
+			return err
+		}
+		*f.sum = sum
+	}
+	return nil
+}
+
+// HashCheck is one file that a manifest gives a hash of, compared with the file.
+type HashCheck struct {
+	Path string // relative to the run folder
+	What string // configuration, records, answers, scores
+	Want string
+	Got  string // "" when it could not be read, see Err
+	Err  error
+}
+
+// OK reports whether the file is the one the manifest means.
+func (h HashCheck) OK() bool { return h.Err == nil && h.Got == h.Want }
+
+// CheckHashes recomputes the hashes of every file of the run that the manifest
+// gives one of, in the manifest's order.
+func (r *Run) CheckHashes(m *Manifest) []HashCheck {
+	var out []HashCheck
+	check := func(what, path, want string) {
 		if path == "" || want == "" {
 			return
 		}
-		got, _, err := HashFile(r.Path(path))
-		if err != nil {
-			errs = append(errs, err)
-		} else if got != want {
-			errs = append(errs, fmt.Errorf("%s was changed: sha256 %s, manifest says %s", path, got, want))
-		}
+		h := HashCheck{Path: path, What: what, Want: want}
+		h.Got, _, h.Err = HashFile(r.Path(path))
+		out = append(out, h)
 	}
 	for _, c := range m.Configs {
-		check(c.Path, c.SHA256)
+		check("configuration", c.Path, c.SHA256)
 	}
 	for _, p := range m.Pairs {
-		check(p.Records, p.SHA256)
+		check("records", p.Records, p.SHA256)
+		check("answers", r.rel(r.PredictionsPath(p.Model, p.Dataset)), p.Predictions)
+		check("scores", r.rel(r.ResultsPath(p.Model, p.Dataset)), p.Results)
+	}
+	return out
+}
+
+// VerifyHashes is CheckHashes as one error; it joins one line for each file that
+// differs or is gone.
+func (r *Run) VerifyHashes(m *Manifest) error {
+	var errs []error
+	for _, h := range r.CheckHashes(m) {
+		if h.Err != nil {
+			errs = append(errs, h.Err)
+		} else if !h.OK() {
+			errs = append(errs, fmt.Errorf("%s was changed: sha256 %s, manifest says %s", h.Path, h.Got, h.Want))
+		}
 	}
 	return errors.Join(errs...)
+}
+
+// rel is a path relative to the run folder.
+func (r *Run) rel(path string) string {
+	if rel, err := filepath.Rel(r.dir, path); err == nil {
+		return filepath.ToSlash(rel)
+	}
+	return path
 }

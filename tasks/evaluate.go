@@ -87,6 +87,40 @@ type scoringMeans struct {
 // told apart (Summary.NotAsked) and the result is marked incomplete. There is no
 // result when nothing was asked.
 func evaluate(ctx context.Context, out *Outcome, to *TaskOutcome, opts *Options, judges []evaluators.Judge) (*evaluators.Result, error) {
+	run, t := out.Run, to.Task
+	s, err := scoreStored(ctx, out, to, opts, judges)
+	if s == nil || err != nil {
+		return nil, err
+	}
+	if err := run.WritePredictions(t.ModelAbbr, t.DatasetAbbr, s.lines()); err != nil {
+		return nil, err
+	}
+	if n := s.result.Overall.NotAsked; n > 0 {
+		warn(&out.Warnings, fmt.Sprintf("%s%s%d of %d questions were not asked; its scores are of the other %d", t, warnIncomplete, n, s.due, s.due-n))
+	}
+	if err := run.WriteAnswers(t.ModelAbbr, t.DatasetAbbr, s.result.Scorer, s.result.ScorerVersion, s.lines()); err != nil {
+		return nil, err
+	}
+	return s.result, run.WriteResults(t.ModelAbbr, t.DatasetAbbr, s.result)
+}
+
+// scoring is what stored answers are worth.
+type scoring struct {
+	result   *evaluators.Result
+	due      int // questions that have to be scored
+	byKey    map[outputs.PredictionKey]*outputs.Prediction
+	order    []outputs.PredictionKey
+	verdicts map[outputs.PredictionKey]*evaluators.Verdict
+}
+
+// lines are the predictions with their verdicts.
+func (s *scoring) lines() iter.Seq2[*outputs.Prediction, error] {
+	return verdictLines(s.byKey, s.order, s.verdicts)
+}
+
+// scoreStored is evaluate without writing anything into the run; nil when there
+// is nothing to score.
+func scoreStored(ctx context.Context, out *Outcome, to *TaskOutcome, opts *Options, judges []evaluators.Judge) (*scoring, error) {
 	run, t, set := out.Run, to.Task, to.Estimate.Set
 	path := run.PredictionsPath(t.ModelAbbr, t.DatasetAbbr)
 	byKey, order, err := outputs.LatestPredictions(path)
@@ -180,18 +214,9 @@ func evaluate(ctx context.Context, out *Outcome, to *TaskOutcome, opts *Options,
 			References: itemOf(j.sample).References()})
 		byVerdict[j.key] = &verdicts[i]
 	}
-	if err := run.WritePredictions(t.ModelAbbr, t.DatasetAbbr, verdictLines(byKey, order, byVerdict)); err != nil {
-		return nil, err
-	}
 	acc := summarize(t, set, rules, scored, notAsked)
-	if n := acc.Overall.NotAsked; n > 0 {
-		warn(&out.Warnings, fmt.Sprintf("%s%s%d of %d questions were not asked; its scores are of the other %d", t, warnIncomplete, n, due, due-n))
-	}
 	acc.Version = promptVersion(set, t)
-	if err := run.WriteAnswers(t.ModelAbbr, t.DatasetAbbr, acc.Scorer, acc.ScorerVersion, verdictLines(byKey, order, byVerdict)); err != nil {
-		return nil, err
-	}
-	return acc, run.WriteResults(t.ModelAbbr, t.DatasetAbbr, acc)
+	return &scoring{result: acc, due: due, byKey: byKey, order: order, verdicts: byVerdict}, nil
 }
 
 // answerOf is a stored answer as scorers see it.
