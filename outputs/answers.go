@@ -1,7 +1,9 @@
 package outputs
 
 import (
+	"errors"
 	"fmt"
+	"io"
 	"iter"
 	"os"
 	"path/filepath"
@@ -31,11 +33,66 @@ type answerRow struct {
 	PromptSHA256  string   `parquet:"prompt_sha256"`
 }
 
+// AnswersPath is results/<model>/<dataset>.parquet.
+func (r *Run) AnswersPath(model, dataset string) string {
+	return r.Path("results", FileName(model), FileName(dataset)+".parquet")
+}
+
+// Answer is one row of results/<model>/<dataset>.parquet, as far as it says what
+// an answer was worth.
+type Answer struct {
+	SampleID, Subset, Answer, Outcome string
+	Repeat                            int32
+	Extracted                         *string
+	Score                             *float64
+}
+
+// ReadAnswers yields the rows of a file that WriteAnswers wrote.
+func ReadAnswers(path string) iter.Seq2[*Answer, error] {
+	return func(yield func(*Answer, error) bool) {
+		f, err := os.Open(path)
+		if err != nil {
+			yield(nil, fmt.Errorf("read answers %s: %w", path, rootCause(err)))
+			return
+		}
+		defer f.Close()
+		st, err := f.Stat()
+		if err != nil {
+			yield(nil, fmt.Errorf("read answers %s: %w", path, rootCause(err)))
+			return
+		}
+		pf, err := parquet.OpenFile(f, st.Size())
+		if err != nil {
+			yield(nil, fmt.Errorf("read answers %s: not a Parquet file, or damaged: %w", path, err))
+			return
+		}
+		r := parquet.NewGenericReader[answerRow](pf)
+		defer r.Close()
+		for {
+			rows := make([]answerRow, rowBatch)
+			n, err := r.Read(rows)
+			for i := range rows[:n] {
+				a := &rows[i]
+				if !yield(&Answer{SampleID: a.SampleID, Subset: a.Subset, Repeat: a.Repeat, Answer: a.Answer, Outcome: a.Outcome, Extracted: a.Extracted, Score: a.Score}, nil) {
+					return
+				}
+			}
+			if errors.Is(err, io.EOF) {
+				return
+			}
+			if err != nil {
+				yield(nil, fmt.Errorf("read answers %s: %w", path, err))
+				return
+			}
+		}
+	}
+}
+
 // WriteAnswers writes results/<model>/<dataset>.parquet: every scored answer
 // with its prompt, raw text, reasoning, extraction and verdict, and the scorer
 // that gave it. The file appears under its name when it is whole.
 func (r *Run) WriteAnswers(model, dataset, scorer, version string, answers iter.Seq2[*Prediction, error]) error {
-	path := r.Path("results", FileName(model), FileName(dataset)+".parquet")
+	path := r.AnswersPath(model, dataset)
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		return explainWrite(path, err)
 	}

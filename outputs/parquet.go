@@ -6,6 +6,7 @@ import (
 	"io"
 	"iter"
 	"os"
+	"strconv"
 
 	"github.com/parquet-go/parquet-go"
 	"github.com/parquet-go/parquet-go/compress/zstd"
@@ -320,4 +321,22 @@ func sealedJournals(path string) ([]string, error) {
 		}
 	}
 	return ids, nil
+}
+
+// RecordRows is the number of records that a sealed Parquet file says it holds.
+func RecordRows(path string) (int64, error) {
+	f, pf, err := openParquet(path)
+	if err != nil {
+		return 0, err
+	}
+	defer f.Close()
+	v, ok := pf.Lookup(metaRows)
+	if !ok {
+		return 0, fmt.Errorf("read %s: no metadata %s", path, metaRows)
+	}
+	n, err := strconv.ParseInt(v, 10, 64)
+	if err != nil {
+		return 0, fmt.Errorf("read %s: metadata %s: %w", path, metaRows, err)
+	}
+	return n, nil
 }
