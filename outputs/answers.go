@@ -61,7 +61,7 @@ func ReadAnswers(path string) iter.Seq2[*Answer, error] {
 			yield(nil, fmt.Errorf("read answers %s: %w", path, rootCause(err)))
 			return
 		}
-		pf, err := parquet.OpenFile(f, st.Size())
+		pf, err := openDamaged(f, st.Size())
 		if err != nil {
 			yield(nil, fmt.Errorf("read answers %s: not a Parquet file, or damaged: %w", path, err))
 			return
@@ -70,7 +70,7 @@ func ReadAnswers(path string) iter.Seq2[*Answer, error] {
 		defer r.Close()
 		for {
 			rows := make([]answerRow, rowBatch)
-			n, err := r.Read(rows)
+			n, err := readRows(r, rows)
 			for i := range rows[:n] {
 				a := &rows[i]
 				if !yield(&Answer{SampleID: a.SampleID, Subset: a.Subset, Repeat: a.Repeat, Answer: a.Answer, Outcome: a.Outcome, Extracted: a.Extracted, Score: a.Score}, nil) {

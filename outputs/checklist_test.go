@@ -207,3 +207,16 @@ func TestChecklistLineAndTable(t *testing.T) {
 		t.Error("evidence was cut")
 	}
 }
+
+func TestServerFactsTakeTheSnapshotsOwnWord(t *testing.T) {
+	m := asJSON[Manifest](t, `{"server_before":{"prefix_caching":"off","prefix_caching_evidence":"enable_prefix_caching=false, /server_info",
+		"parameters":{"max_num_seqs":{"value":256,"source":"/server_info"},"dtype":{"value":"bfloat16","source":"x"}},
+		"info":{"vllm:cache_config_info":[{"enable_prefix_caching":"True"}]}}}`)
+	f := m.Server()
+	if f.PrefixCaching != (PrefixCaching{CachingOff, "enable_prefix_caching=false, /server_info"}) {
+		t.Errorf("%+v", f.PrefixCaching)
+	}
+	if f.Settings["max_num_seqs"] != "256" || f.Settings["dtype"] != "bfloat16" {
+		t.Errorf("%v", f.Settings)
+	}
+}

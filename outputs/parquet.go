@@ -265,7 +265,7 @@ func readParquet(path string) iter.Seq2[*Record, error] {
 		// A fresh batch each time: the records keep the arrays of their rows.
 		for {
 			rows := make([]parquetRow, rowBatch)
-			n, err := r.Read(rows)
+			n, err := readRows(r, rows)
 			for i := range rows[:n] {
 				if !yield(fromRow(&rows[i]), nil) {
 					return
@@ -293,7 +293,7 @@ func openParquet(path string) (*os.File, *parquet.File, error) {
 		f.Close()
 		return nil, nil, fmt.Errorf("read records %s: %w", path, rootCause(err))
 	}
-	pf, err := parquet.OpenFile(f, st.Size(), parquet.SkipPageIndex(true), parquet.SkipBloomFilters(true))
+	pf, err := openDamaged(f, st.Size())
 	if err != nil {
 		f.Close()
 		return nil, nil, fmt.Errorf("read records %s: not a Parquet file, or damaged: %w", path, err)
@@ -339,4 +339,25 @@ func RecordRows(path string) (int64, error) {
 		return 0, fmt.Errorf("read %s: metadata %s: %w", path, metaRows, err)
 	}
 	return n, nil
+}
+
+// readRows is Read of a file that may be damaged: the library panics on some
+// bytes that no writer would have written.
+func readRows[T any](r *parquet.GenericReader[T], rows []T) (n int, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			n, err = 0, fmt.Errorf("the file is damaged: %v", p)
+		}
+	}()
+	return r.Read(rows)
+}
+
+// openDamaged is OpenFile of a file that may be damaged.
+func openDamaged(f *os.File, size int64) (pf *parquet.File, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			pf, err = nil, fmt.Errorf("%v", p)
+		}
+	}()
+	return parquet.OpenFile(f, size, parquet.SkipPageIndex(true), parquet.SkipBloomFilters(true))
 }

@@ -19,6 +19,9 @@ type ServerFacts struct {
 	// answers of its information endpoints and the labels of its *_config_info
 	// metrics, nested keys joined by dots. What changes by itself is left out.
 	Parameters map[string]string
+	// Settings are those among them that decide how the server batches, caches and
+	// cuts, by one name for every engine, what the user told of them included.
+	Settings map[string]string
 	// ParameterSources are the endpoints and metrics they come from.
 	ParameterSources []string
 	Told             map[string]string // by the user
@@ -42,7 +45,7 @@ const (
 // Server gathers the facts. Of a run on several servers Engine, Version, Models
 // and Parameters are the first one's.
 func (m *Manifest) Server() ServerFacts {
-	f := ServerFacts{Parameters: map[string]string{}, Told: map[string]string{}}
+	f := ServerFacts{Parameters: map[string]string{}, Settings: map[string]string{}, Told: map[string]string{}}
 	if told, ok := generic(m.Extra["server_meta"]).(map[string]any); ok {
 		for k, v := range told {
 			f.Told[k] = scalarText(v)
@@ -65,6 +68,9 @@ func (m *Manifest) Server() ServerFacts {
 			}
 		}
 		f.parameters(s)
+		for name, p := range s.Parameters {
+			f.Settings[name] = scalarText(generic(p.Value))
+		}
 	}
 	f.PrefixCaching = m.prefixCaching(f.Told)
 	return f
@@ -226,6 +232,9 @@ func (m *Manifest) prefixCaching(told map[string]string) PrefixCaching {
 // cachingOf is what one server says: its settings first, then whether its
 // counters of hits moved.
 func cachingOf(before, after *ServerSnapshot) (state, evidence string) {
+	if s := before.PrefixCaching; s == CachingOn || s == CachingOff {
+		return s, before.PrefixCachingEvidence
+	}
 	if info, ok := generic(before.Info).(map[string]any); ok {
 		for _, name := range slices.Sorted(maps.Keys(info)) {
 			if key, v, ok := cachingKey(info[name]); ok {

@@ -1,6 +1,7 @@
 package outputs
 
 import (
+	"bytes"
 	"fmt"
 	"io"
 	"time"
@@ -19,41 +20,55 @@ func WriteSummary(r *Run, tables ...Table) (SummaryFiles, error) {
 func writeSummaryAt(r *Run, now time.Time, tables []Table) (SummaryFiles, error) {
 	base := "summary_" + now.Format(stampLayout)
 	files := SummaryFiles{r.Path("summary", base+".txt"), r.Path("summary", base+".csv"), r.Path("summary", base+".md")}
+	text, csv, markdown, err := RenderSummary(r, tables...)
+	if err != nil {
+		return files, err
+	}
+	for _, f := range []struct {
+		path string
+		doc  []byte
+	}{{files.Text, text}, {files.Markdown, markdown}, {files.CSV, csv}} {
+		if err := writeAtomic(f.path, r.Redactor(), func(w io.Writer) error { _, err := w.Write(f.doc); return err }); err != nil {
+			return files, err
+		}
+	}
+	return files, nil
+}
+
+// RenderSummary is what WriteSummary writes into the three files.
+func RenderSummary(r *Run, tables ...Table) (text, csv, markdown []byte, err error) {
 	red := r.Redactor()
 	clean := make([]Table, len(tables))
 	for i := range tables {
 		clean[i] = tables[i].redact(red)
 	}
-	write := func(path string, one func(*Table, io.Writer) error, between string) error {
-		return writeAtomic(path, red, func(w io.Writer) error {
-			for i := range clean {
-				if i > 0 {
-					if _, err := io.WriteString(w, between); err != nil {
-						return err
-					}
-				}
-				if err := one(&clean[i], w); err != nil {
-					return err
-				}
+	render := func(one func(*Table, io.Writer) error, between string) []byte {
+		var b bytes.Buffer
+		for i := range clean {
+			if i > 0 {
+				b.WriteString(between)
 			}
-			return nil
-		})
+			if e := one(&clean[i], &b); e != nil && err == nil {
+				err = e
+			}
+		}
+		return b.Bytes()
 	}
-	if err := write(files.Text, func(t *Table, w io.Writer) error { return t.WriteText(w, TextOptions{}) }, "\n"); err != nil {
-		return files, err
-	}
-	if err := write(files.Markdown, (*Table).WriteMarkdown, ""); err != nil {
-		return files, err
-	}
-	return files, write(files.CSV, func(t *Table, w io.Writer) error {
+	text = render(func(t *Table, w io.Writer) error { return t.WriteText(w, TextOptions{}) }, "\n")
+	markdown = render((*Table).WriteMarkdown, "")
+	csv = render(func(t *Table, w io.Writer) error {
 		if len(clean) > 1 && t.Title != "" {
-			if _, err := fmt.Fprintf(w, "# %s\n", oneLine(t.Title)); err != nil {
+			if _, err := fmt.Fprintf(w, "%s%s\n", SummaryTitle, oneLine(t.Title)); err != nil {
 				return err
 			}
 		}
 		return t.WriteCSV(w)
 	}, "\n")
+	return text, csv, markdown, err
 }
+
+// SummaryTitle begins the line with a table's title in a summary's CSV.
+const SummaryTitle = "# "
 
 // redact returns the table with every text scrubbed; itself when there is
 // nothing to scrub.

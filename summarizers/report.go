@@ -59,22 +59,55 @@ type PairPerformance struct {
 // performances/*.json, summary/ and the reports. It works on any run folder,
 // finished or not.
 func Report(run *outputs.Run, o ReportOptions) (*Summary, error) {
-	pairs, err := run.Pairs()
+	s, pairs, err := compute(run, o, true)
 	if err != nil {
 		return nil, err
 	}
+	if len(s.Tables) == 0 {
+		return s, nil
+	}
+	files, err := outputs.WriteSummary(run, s.SummaryTables()...)
+	if err != nil {
+		return nil, err
+	}
+	for _, path := range []string{files.Text, files.CSV, files.Markdown} {
+		if rel, err := filepath.Rel(run.Dir(), path); err == nil {
+			path = rel
+		}
+		s.Files = append(s.Files, path)
+	}
+	return s, s.reports(run, pairs, o)
+}
+
+// Recompute is what Report computes, without writing anything.
+func Recompute(run *outputs.Run, o ReportOptions) (*Summary, error) {
+	s, _, err := compute(run, o, false)
+	return s, err
+}
+
+// SummaryTables are the tables of the summary files: those of the console, then
+// the reproducibility checklist.
+func (s *Summary) SummaryTables() []outputs.Table {
+	return append(slices.Clip(s.Tables), outputs.ChecklistTable(s.Checklist))
+}
+
+func compute(run *outputs.Run, o ReportOptions, write bool) (*Summary, []outputs.Pair, error) {
+	pairs, err := run.Pairs()
+	if err != nil {
+		return nil, nil, err
+	}
 	if len(pairs) == 0 {
-		return nil, fmt.Errorf("%s holds neither records nor answers: nothing to report", run.Dir())
+		return nil, nil, fmt.Errorf("%s holds neither records nor answers: nothing to report", run.Dir())
 	}
 	s := &Summary{}
 	if o.Accuracy {
 		if s.Accuracy, err = readResults(run, pairs); err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 	}
 	if o.Performance {
-		if err := s.measure(run, pairs, o.Metrics, o.StableStage); err != nil {
-			return nil, err
+		if err := s.measure(run, pairs, o, write); err != nil {
+			return nil, nil, err
 		}
 	}
 	m, _ := run.ReadManifest() // a folder of another tool has none
@@ -86,20 +119,7 @@ func Report(run *outputs.Run, o ReportOptions) (*Summary, error) {
 	}
 	s.Checklist = run.Checklist(m)
 	s.tables(o, o.Health)
-	if len(s.Tables) == 0 {
-		return s, nil
-	}
-	files, err := outputs.WriteSummary(run, append(slices.Clip(s.Tables), outputs.ChecklistTable(s.Checklist))...)
-	if err != nil {
-		return nil, err
-	}
-	for _, path := range []string{files.Text, files.CSV, files.Markdown} {
-		if rel, err := filepath.Rel(run.Dir(), path); err == nil {
-			path = rel
-		}
-		s.Files = append(s.Files, path)
-	}
-	return s, s.reports(run, pairs, o)
+	return s, pairs, nil
 }
 
 // readResults reads the scores of every pair that was scored.
@@ -120,9 +140,9 @@ func readResults(run *outputs.Run, pairs []outputs.Pair) ([]evaluators.Result, e
 }
 
 // measure computes the strict metrics of every pair that has records.
-func (s *Summary) measure(run *outputs.Run, pairs []outputs.Pair, o metrics.Options, stable bool) error {
+func (s *Summary) measure(run *outputs.Run, pairs []outputs.Pair, o ReportOptions, write bool) error {
 	var m *outputs.Manifest
-	if stable {
+	if o.StableStage {
 		var err error
 		if m, err = run.ReadManifest(); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err
@@ -132,15 +152,17 @@ func (s *Summary) measure(run *outputs.Run, pairs []outputs.Pair, o metrics.Opti
 		if run.RecordsPath(p.Model, p.Dataset) == "" {
 			continue
 		}
-		r, err := metrics.Compute(run.Records(p.Model, p.Dataset), o)
+		r, err := metrics.Compute(run.Records(p.Model, p.Dataset), o.Metrics)
 		if err != nil {
 			return fmt.Errorf("performance of %s on %s: %w", p.Model, p.Dataset, err)
 		}
-		if err := run.WritePerformance(p.Model, p.Dataset, r); err != nil {
-			return err
+		if write {
+			if err := run.WritePerformance(p.Model, p.Dataset, r); err != nil {
+				return err
+			}
 		}
 		perf := PairPerformance{Pair: p, Result: r}
-		if stable {
+		if o.StableStage {
 			if perf.Stable, err = stableTables(run, p, m); err != nil {
 				return err
 			}

@@ -66,7 +66,7 @@ func startManifest(out *Outcome, before *outputs.Manifest, clockNote string, opt
 				return nil, err
 			}
 			describe(&m.Sampling, ses.Sampling, t.ModelAbbr, map[string]any{"generation_kwargs": c.GenerationKwargs, "max_out_len": c.MaxOutLen, "stream": c.Stream})
-			describe(&m.Workload, ses.Workload, t.String(), map[string]any{"samples": to.Estimate.Samples, "num_prompts": t.Dataset.Load.NumPrompts, "dataset_path": t.Dataset.Load.Path, "requests": to.Estimate.Requests, "repeats": t.repeats(),
+			describe(&m.Workload, ses.Workload, t.String(), map[string]any{"samples": to.Estimate.Samples, "num_prompts": t.Dataset.Load.NumPrompts, "dataset_path": t.Dataset.Load.Path, "subsets": t.Dataset.Load.Subsets, "requests": to.Estimate.Requests, "repeats": t.repeats(),
 				"batch_size": max(c.BatchSize, 1), "request_rate": c.RequestRate, "traffic_cfg": c.TrafficCfg, "num_warmups": opts.NumWarmups,
 				"pressure": opts.Pressure, "duration_s": opts.Duration.Seconds(), "mode": opts.Mode})
 			if pair(m, t) == nil {

@@ -229,6 +229,11 @@ func storedTask(run *outputs.Run, m *outputs.Manifest, p outputs.Pair, o Rescore
 		if n, ok := w["num_prompts"].(float64); ok {
 			load.NumPrompts = int(n)
 		}
+		if list, ok := w["subsets"].([]any); ok {
+			for _, name := range list {
+				load.Subsets = append(load.Subsets, fmt.Sprint(name))
+			}
+		}
 		if path, ok := w["dataset_path"].(string); ok && load.Path == "" {
 			load.Path = absolute(path)
 		}

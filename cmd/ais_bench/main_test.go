@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -30,6 +31,7 @@ func TestScripts(t *testing.T) {
 		RequireExplicitExec: true,
 		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){
 			"serve": serve, "simulate": simulate, "exit": exitCode, "oneline": oneErrorLine,
+			"edit": edit, "flip": flip,
 		},
 		Setup: func(env *testscript.Env) error {
 			env.Setenv("HOME", env.WorkDir)
@@ -66,6 +68,41 @@ func oneErrorLine(ts *testscript.TestScript, neg bool, args []string) {
 	if n != 1 {
 		ts.Fatalf("%d error lines, want 1", n)
 	}
+}
+
+// oneFile is the only file a pattern matches.
+func oneFile(ts *testscript.TestScript, pattern string) string {
+	found, err := filepath.Glob(ts.MkAbs(pattern))
+	if err != nil || len(found) != 1 {
+		ts.Fatalf("%s matches %d files (%v), want 1", pattern, len(found), err)
+	}
+	return found[0]
+}
+
+// edit replaces the first place of a text in a file: edit PATTERN FROM TO
+func edit(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 3 {
+		ts.Fatalf("usage: edit PATTERN FROM TO")
+	}
+	path := oneFile(ts, args[0])
+	b, err := os.ReadFile(path)
+	ts.Check(err)
+	if !strings.Contains(string(b), args[1]) {
+		ts.Fatalf("%s does not hold %q", path, args[1])
+	}
+	ts.Check(os.WriteFile(path, []byte(strings.Replace(string(b), args[1], args[2], 1)), 0o644))
+}
+
+// flip changes one bit in the middle of a file: flip PATTERN
+func flip(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 1 {
+		ts.Fatalf("usage: flip PATTERN")
+	}
+	path := oneFile(ts, args[0])
+	b, err := os.ReadFile(path)
+	ts.Check(err)
+	b[len(b)/2] ^= 1
+	ts.Check(os.WriteFile(path, b, 0o644))
 }
 
 // simulate starts the simulator: simulate [ANSWERS ACCURACY]

@@ -5,8 +5,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-
-	"ais_bench/outputs"
 )
 
 // Status is what came of one check.
@@ -97,29 +95,19 @@ func (l *limited) end() bool {
 	return l.n == 0
 }
 
-// Table shows the findings: differences one by one, agreement file by file.
-func (r *Report) Table() outputs.Table {
-	t := outputs.Table{ID: "verify", Title: "Verification of " + r.Run,
-		Columns: []outputs.Column{{Name: "Check"}, {Name: "File", Whole: true}, {Name: "Result", Kind: outputs.KindVerdict}, {Name: "Detail", Whole: true}}}
-	mark := map[Status]outputs.Mark{OK: outputs.MarkGood, Differs: outputs.MarkBad, Missing: outputs.MarkBad, Unreadable: outputs.MarkBad, NotChecked: outputs.MarkWarn}
-	for _, f := range r.Findings {
-		detail := f.Detail
-		if f.Where != "" || f.Stored != "" || f.Recomputed != "" {
-			parts := []string{}
-			if f.Where != "" {
-				parts = append(parts, f.Where+":")
-			}
-			if f.Detail != "" {
-				parts = append(parts, f.Detail)
-			}
-			if f.Stored != "" || f.Recomputed != "" {
-				parts = append(parts, fmt.Sprintf("stored %s, recomputed %s", orNothing(f.Stored), orNothing(f.Recomputed)))
-			}
-			detail = strings.Join(parts, " ")
-		}
-		t.AddRow(f.Check, f.File, outputs.Cell{Value: string(f.Status), Mark: mark[f.Status]}, detail)
+// Text is what the finding says, in one line.
+func (f Finding) Text() string {
+	var parts []string
+	if f.Where != "" {
+		parts = append(parts, f.Where+":")
 	}
-	return t
+	if f.Detail != "" {
+		parts = append(parts, f.Detail)
+	}
+	if f.Stored != "" || f.Recomputed != "" {
+		parts = append(parts, fmt.Sprintf("stored %s, recomputed %s", orNothing(f.Stored), orNothing(f.Recomputed)))
+	}
+	return strings.Join(parts, " ")
 }
 
 func orNothing(s string) string {

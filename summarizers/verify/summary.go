@@ -1,0 +1,246 @@
+package verify
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+
+	"ais_bench/outputs"
+	"ais_bench/summarizers"
+	"ais_bench/summarizers/metrics"
+)
+
+// summaries makes the tables of summary/ again. Of every table the newest file
+// that has it is checked: older ones may be of a state before a later scoring.
+func (v *verifier) summaries() {
+	paths, _ := os.ReadDir(v.run.Path("summary")) // none is no error
+	var stamps []string
+	for _, e := range paths {
+		if base, ok := strings.CutSuffix(e.Name(), ".csv"); ok && strings.HasPrefix(base, "summary_") {
+			stamps = append(stamps, base)
+		}
+	}
+	slices.Sort(stamps)
+	slices.Reverse(stamps)
+	covered := map[string]bool{}
+	for _, base := range stamps {
+		file := v.rel(v.run.Path("summary", base+".csv"))
+		doc, err := os.ReadFile(v.run.Path("summary", base+".csv"))
+		if err != nil {
+			v.add(Finding{Check: "summary", File: file, Status: Unreadable, Detail: err.Error()})
+			continue
+		}
+		parts := sections(doc)
+		fresh := false
+		for _, p := range parts {
+			fresh = fresh || !covered[p.title]
+		}
+		if !fresh {
+			v.notChecked("summary", file, "a later summary has the same tables")
+			continue
+		}
+		for _, p := range parts {
+			covered[p.title] = true
+		}
+		v.summary(base, parts)
+	}
+}
+
+// section is one table of a summary's CSV.
+type section struct {
+	title string
+	lines []string // heading and rows
+}
+
+func sections(doc []byte) []section {
+	var out []section
+	for line := range strings.Lines(string(doc)) {
+		line = strings.TrimRight(line, "\r\n")
+		title, isTitle := strings.CutPrefix(line, outputs.SummaryTitle)
+		switch {
+		case isTitle:
+			out = append(out, section{title: title})
+		case len(out) == 0: // a single table has no title
+			out = append(out, section{lines: []string{line}})
+		case line != "":
+			out[len(out)-1].lines = append(out[len(out)-1].lines, line)
+		}
+	}
+	return out
+}
+
+// summary checks one set of summary files.
+func (v *verifier) summary(base string, stored []section) {
+	file := v.rel(v.run.Path("summary", base+".csv"))
+	o := v.reportOptions(stored)
+	s, err := summarizers.Recompute(v.run, o)
+	if err != nil {
+		v.add(Finding{Check: "summary", File: file, Status: Unreadable, Detail: "its tables cannot be made again: " + err.Error()})
+		return
+	}
+	byTitle := map[string]outputs.Table{}
+	for _, t := range s.SummaryTables() {
+		byTitle[t.Title] = t
+	}
+	var tables []outputs.Table
+	var unknown []string
+	for _, p := range stored {
+		if t, ok := byTitle[p.title]; ok {
+			tables = append(tables, t)
+		} else {
+			unknown = append(unknown, p.title)
+		}
+	}
+	text, csv, markdown, err := outputs.RenderSummary(v.run, tables...)
+	if err != nil {
+		v.add(Finding{Check: "summary", File: file, Status: Unreadable, Detail: err.Error()})
+		return
+	}
+	for _, name := range unknown {
+		v.notChecked("summary", file, "the table %q is not made from the run's files", name)
+	}
+	if !v.same {
+		v.notChecked("summary", file, "written by version %s of the program: of the tables only cells that this version has too are compared", v.m.Tool.Version)
+	}
+	list := &limited{r: v.Report, check: "summary", file: file}
+	now := map[string]section{}
+	for _, p := range sections(csv) {
+		now[p.title] = p
+	}
+	if len(tables) == 1 && len(stored) == 1 { // neither has a title
+		now[stored[0].title] = sections(csv)[0]
+	}
+	cells := 0
+	for _, p := range stored {
+		if again, ok := now[p.title]; ok {
+			cells += v.cells(list, p, again)
+		}
+	}
+	v.Numbers += int64(cells)
+	if list.end() {
+		v.ok("summary", file, "%d tables, %d cells, each as made again", len(tables), cells)
+	}
+	if !v.same || len(unknown) > 0 {
+		return // layouts differ between versions
+	}
+	for ext, want := range map[string][]byte{"txt": text, "md": markdown} {
+		v.sameText(v.run.Path("summary", base+"."+ext), want)
+	}
+}
+
+// reportOptions are those that the stored tables were made with.
+func (v *verifier) reportOptions(stored []section) summarizers.ReportOptions {
+	o := summarizers.ReportOptions{}
+	for _, p := range stored {
+		switch title := p.title; {
+		case title == "Accuracy":
+			o.Accuracy = true
+		case strings.HasPrefix(title, "Performance Parameters"), strings.HasPrefix(title, "Common Metric"):
+			o.Performance = true
+		}
+		if strings.Contains(p.title, "of AISBench's stable stage") {
+			o.StableStage = true
+		}
+	}
+	if len(stored) == 1 && stored[0].title == "" {
+		o.Accuracy, o.Performance = true, true
+	}
+	pairs, _ := v.run.Pairs() // read before
+	for _, p := range pairs {
+		doc, err := os.ReadFile(v.run.PerformancePath(p.Model, p.Dataset, "json"))
+		if err != nil {
+			continue
+		}
+		if t, err := tree(doc); err == nil {
+			o.Metrics = optionsOf(t)
+			break
+		}
+	}
+	o.Metrics.LengthBounds = orDefault(o.Metrics.LengthBounds)
+	return o
+}
+
+func orDefault(bounds []int) []int {
+	if len(bounds) == 0 {
+		return metrics.DefaultLengthBounds
+	}
+	return bounds
+}
+
+// cells compares two tables cell by cell: rows by their first columns of text,
+// columns by their headings.
+func (v *verifier) cells(list *limited, stored, now section) (n int) {
+	a, errA := table(stored)
+	b, errB := table(now)
+	if errA != nil || errB != nil {
+		list.add(Finding{Status: Unreadable, Where: stored.title, Detail: "no CSV"})
+		return 0
+	}
+	if v.same && len(a.rows) != len(b.rows) {
+		list.add(Finding{Where: stored.title, Detail: "rows", Stored: fmt.Sprint(len(a.rows)), Recomputed: fmt.Sprint(len(b.rows))})
+	}
+	for i, row := range a.rows {
+		again := b.find(row, i)
+		if again == nil {
+			if v.same {
+				list.add(Finding{Where: fmt.Sprintf("%s, row %d", where(stored.title), i+1), Detail: "there is no such row", Stored: strings.Join(row, ",")})
+			}
+			continue
+		}
+		for c, name := range a.head {
+			d := slices.Index(b.head, name)
+			if slices.Index(a.head, name) != c { // a second column of the name, as intervals have
+				d = c
+			}
+			if d < 0 || d >= len(again) || c >= len(row) {
+				if v.same {
+					list.add(Finding{Where: where(stored.title) + ", column " + name, Detail: "there is no such column"})
+				}
+				continue
+			}
+			n++
+			if row[c] != again[d] {
+				list.add(Finding{Where: fmt.Sprintf("%s, %s, column %s", where(stored.title), row[0], name), Stored: row[c], Recomputed: again[d]})
+			}
+		}
+	}
+	return n
+}
+
+func where(title string) string {
+	if title == "" {
+		return "table"
+	}
+	return title
+}
+
+// sameText compares a whole text file line by line.
+func (v *verifier) sameText(path string, want []byte) {
+	file := v.rel(path)
+	got, err := os.ReadFile(path)
+	if err != nil {
+		v.add(Finding{Check: "summary", File: file, Status: Missing, Detail: "it belongs to the summary's CSV"})
+		return
+	}
+	if bytes.Equal(got, want) {
+		v.ok("summary", file, "as made again")
+		return
+	}
+	list := &limited{r: v.Report, check: "summary", file: file}
+	a, b := strings.Split(string(got), "\n"), strings.Split(string(want), "\n")
+	for i := range max(len(a), len(b)) {
+		x, y := "", ""
+		if i < len(a) {
+			x = a[i]
+		}
+		if i < len(b) {
+			y = b[i]
+		}
+		if x != y {
+			list.add(Finding{Where: fmt.Sprintf("line %d", i+1), Stored: x, Recomputed: y})
+		}
+	}
+	list.end()
+}
