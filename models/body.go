@@ -214,8 +214,13 @@ func wantsLogprobs(m map[string]any) bool {
 		v, ok := m["logprobs"]
 		return ok && v != nil && v != false
 	}
-	v, ok := m["return_logprob"].(bool)
-	return ok && v
+	// SGLang returns those of the prompt from logprob_start_len on; -1, its default,
+	// is none of them.
+	if v, ok := m["return_logprob"].(bool); !ok || !v {
+		return false
+	}
+	start, given := m["logprob_start_len"]
+	return given && fmt.Sprint(start) != "-1"
 }
 
 func encode(m map[string]any) ([]byte, error) {

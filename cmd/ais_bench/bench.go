@@ -140,6 +140,13 @@ func benchReport(c *cli.Context, s *bench.Session, out *tasks.Outcome, m metrics
 		}
 		tables = append(tables, bench.TurnTable(turns))
 	}
+	if c.Bool("cache-report") {
+		t, err := s.CacheTable(out)
+		if err != nil {
+			return &tasks.EnvironmentError{Err: err}
+		}
+		tables = append(tables, t)
+	}
 	if c.Bool("tables") {
 		tables = append(tables, sum.Tables...)
 	}

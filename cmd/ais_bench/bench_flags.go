@@ -76,7 +76,7 @@ func datasetFlags() []cli.Flag {
 	s := func(name, value, usage string) cli.Flag {
 		return &cli.StringFlag{Name: name, Value: value, Category: groupBenchSet, Usage: usage}
 	}
-	return []cli.Flag{
+	return append(foreignFlagList(),
 		s("dataset-name", "random", strings.Join(workloads.Names(), ", ")+", or a data set of the registry (`NAME`)"),
 		s("dataset-path", "", "`FILE` of the data set"),
 		s("dataset", "", "old spelling: a ShareGPT `FILE`, or the name of a data set"),
@@ -86,6 +86,9 @@ func datasetFlags() []cli.Flag {
 		b("no-oversample", "fewer requests instead of repeated rows"),
 		b("disable-shuffle", "keep the file's order"),
 		b("skip-chat-template", "send conversations to completions endpoints without the model's template"),
+		b("apply-chat-template", "completions backends: render the prompts of sharegpt too, which are sent as they are otherwise"),
+		s("prompt-suffix", "", "sharegpt, custom: put this `TEXT` behind every prompt"),
+		&cli.BoolFlag{Name: "tokenize-prompt", Aliases: []string{"prompt-token-ids"}, Category: groupBenchSet, Usage: "send the prompts' token ids instead of their text (completions and sglang)"},
 		s("chat-template", "", "Jinja `FILE` instead of the tokenizer's template"),
 		b("no-stream", "accepted: the data set is read as a whole (this never concerned the answers; see --disable-stream)"),
 		s("cache-bust", "", "put this `SALT` before every prompt, so that no prefix cache knows it"),
@@ -101,8 +104,8 @@ func datasetFlags() []cli.Flag {
 		&cli.Float64Flag{Name: "multi-turn-prefix-conversation-ratio", Category: groupBenchSet, Usage: "the same: share that the turns of one conversation have in common"},
 		s("infer-mode", "", "conversations of a file (sharegpt, custom, spec_bench): every (turn, behind the model's replies), every_with_gt (behind the file's), last (turn alone)"),
 
-		i("random-input-len", 1024, "random: prompt tokens"),
-		i("random-output-len", 128, "random: answer tokens"),
+		&cli.IntFlag{Name: "random-input-len", Aliases: []string{"random-input"}, Value: 1024, Category: groupBenchSet, Usage: "random: prompt tokens"},
+		&cli.IntFlag{Name: "random-output-len", Aliases: []string{"random-output"}, Value: 128, Category: groupBenchSet, Usage: "random: answer tokens"},
 		s("random-range-ratio", "0.0", "random: spread of the lengths, a number or JSON with input and output"),
 		s("range-ratio-mode", "vllm", "what the ratio means: vllm (L·(1±r)) or sglang (between L·r and L)"),
 		i("random-prefix-len", 0, "random: tokens shared by all prompts"),
@@ -116,6 +119,9 @@ func datasetFlags() []cli.Flag {
 		i("custom-output-len", 256, "custom: answer tokens; -1 = each row's output_tokens"),
 		i("spec-bench-output-len", 256, "spec_bench: answer tokens"),
 		s("spec-bench-category", "", "spec_bench: only this category"),
+		&cli.StringFlag{Name: "speed-bench-dataset-subset", Aliases: []string{"speed-bench-config"}, Value: "qualitative", Category: groupBenchSet, Usage: "speed_bench: qualitative, throughput_1k, _2k, _8k, _16k or _32k; the file of the folder"},
+		s("speed-bench-category", "", "speed_bench: only this category"),
+		i("speed-bench-output-len", 4096, "speed_bench: answer tokens"),
 		i("prefix-repetition-prefix-len", 256, "prefix_repetition: tokens of a prefix"),
 		i("prefix-repetition-suffix-len", 256, "prefix_repetition: tokens after it"),
 		i("prefix-repetition-num-prefixes", 10, "prefix_repetition: prefixes"),
@@ -142,7 +148,7 @@ func datasetFlags() []cli.Flag {
 		b("self-timed", "send when the trace's time stamps say (the default of traces)"),
 		b("no-self-timed", "pay no heed to the trace's time stamps: bench serve sends by --request-rate, bench throughput all at once"),
 		&cli.BoolFlag{Name: "use-trace-timestamps", Hidden: true},
-	}
+	)
 }
 
 // benchOptions reads what all three benchmarks share.
@@ -187,6 +193,9 @@ func benchOptions(c *cli.Context) (bench.Options, error) {
 
 // chooseDataset reads the data set flags.
 func chooseDataset(c *cli.Context, o *bench.Options) error {
+	if err := refuseForeign(c); err != nil {
+		return err
+	}
 	name, path := c.String("dataset-name"), c.String("dataset-path")
 	if old := c.String("dataset"); old != "" {
 		switch {
@@ -215,6 +224,7 @@ func chooseDataset(c *cli.Context, o *bench.Options) error {
 	set("output-len", &cfg.OutputLen)
 	cfg.NoOversample, cfg.DisableShuffle = c.Bool("no-oversample"), c.Bool("disable-shuffle")
 	cfg.CacheBust, cfg.MaxModelLen = c.String("cache-bust"), c.Int("max-model-len")
+	cfg.ApplyChatTemplate, cfg.PromptSuffix, o.TokenizePrompt = c.Bool("apply-chat-template"), c.String("prompt-suffix"), c.Bool("tokenize-prompt")
 	o.SkipChatTemplate, o.ChatTemplate = c.Bool("skip-chat-template"), c.String("chat-template")
 	switch canonical {
 	case "random", "random_ids", "random_token_ids", "random_rerank":
@@ -231,6 +241,9 @@ func chooseDataset(c *cli.Context, o *bench.Options) error {
 		if cfg.RangeRatioInput, cfg.RangeRatioOutput, err = workloads.ParseRangeRatio(c.String("random-range-ratio")); err != nil {
 			return usagef("--random-range-ratio: %w", err)
 		}
+		if b, err := bench.FindBackend(o.Backend); err == nil && b.SGLang && c.IsSet("random-range-ratio") && !c.IsSet("range-ratio-mode") {
+			fmt.Fprintln(c.App.ErrWriter, "note: --random-range-ratio has vLLM's meaning here, L·(1±r); --range-ratio-mode sglang gives SGLang's, between L·r and L")
+		}
 		if cfg.RangeRatioMode == workloads.RangeSGLang && !c.IsSet("random-range-ratio") {
 			cfg.RangeRatioInput, cfg.RangeRatioOutput = 1, 1
 		}
@@ -241,11 +254,17 @@ func chooseDataset(c *cli.Context, o *bench.Options) error {
 		set("sonnet-input-len", &cfg.InputLen)
 		set("sonnet-output-len", &cfg.OutputLen)
 		set("sonnet-prefix-len", &cfg.PrefixLen)
+	case "openai": // SGLang's data set of this name has each row's own length
+		cfg.OutputLen = -1
+		set("custom-output-len", &cfg.OutputLen)
 	case "custom":
 		set("custom-output-len", &cfg.OutputLen)
 	case "spec_bench", "mt_bench", "mtbench":
 		set("spec-bench-output-len", &cfg.OutputLen)
 		cfg.Category = c.String("spec-bench-category")
+	case "speed_bench":
+		set("speed-bench-output-len", &cfg.OutputLen)
+		cfg.Category, cfg.Subset = c.String("speed-bench-category"), c.String("speed-bench-dataset-subset")
 	case "prefix_repetition":
 		set("prefix-repetition-prefix-len", &cfg.PrefixLen)
 		set("prefix-repetition-suffix-len", &cfg.SuffixLen)
@@ -291,7 +310,7 @@ func chooseDataset(c *cli.Context, o *bench.Options) error {
 // chooseTurns reads the flags of conversations, which are those of the Rust
 // vllm-bench and, for files, AISBench's infer_mode.
 func chooseTurns(c *cli.Context, workload string, cfg *workloads.Config) error {
-	const files, made = "sharegpt custom spec_bench mt_bench mtbench", "random generated_shared_prefix gsp"
+	const files, made = "sharegpt custom openai spec_bench mt_bench mtbench speed_bench", "random generated_shared_prefix gsp"
 	in := func(list string) bool { return slices.Contains(strings.Fields(list), workload) }
 	if cfg.InferMode = c.String("infer-mode"); cfg.InferMode != "" && !in(files) {
 		return usagef("--infer-mode: %s has no conversations; it goes with sharegpt, custom and spec_bench", workload)

@@ -44,12 +44,16 @@ func benchServeCommand() *cli.Command {
 		&cli.StringFlag{Name: "request-id-prefix", Category: groupLoad, DefaultText: "ids are UUIDs", Usage: "x-request-id is this and the request's number"},
 		&cli.StringSliceFlag{Name: "lora-modules", Aliases: []string{"lora-name"}, Category: groupLoad, Usage: "adapters; requests name one of them instead of the model (`NAME …`)"},
 		&cli.StringFlag{Name: "lora-assignment", Category: groupLoad, Value: "random", Usage: "random or round-robin"},
+		&cli.StringFlag{Name: "lora-request-distribution", Category: groupLoad, DefaultText: "as --lora-assignment", Usage: "SGLang's words: uniform, distinct, or skewed (each adapter --lora-zipf-alpha times as often as the next)"},
+		&cli.Float64Flag{Name: "lora-zipf-alpha", Category: groupLoad, Value: 1.5, Usage: "of skewed; above 1"},
 
 		number("temperature", "0 is greedy"), number("top-p", "choose among the likeliest tokens with this share together"),
 		&cli.IntFlag{Name: "top-k", Category: groupSampling, DefaultText: "not sent", Usage: "choose among the K likeliest tokens"},
 		number("min-p", "leave out tokens below this share of the likeliest"), number("frequency-penalty", "tokens lose by how often they have come"),
 		number("presence-penalty", "tokens that have come lose"), number("repetition-penalty", "above 1: tokens that have come lose"),
 		&cli.IntFlag{Name: "logprobs", Category: groupSampling, DefaultText: "not sent", Usage: "log-probabilities a token"},
+		&cli.BoolFlag{Name: "return-logprob", Category: groupSampling, Usage: "ask for log-probabilities (SGLang's spelling of --logprobs)"},
+		&cli.IntFlag{Name: "top-logprobs-num", Category: groupSampling, Usage: "--return-logprob: so many of the likeliest tokens too"},
 		&cli.BoolFlag{Name: "use-beam-search", Category: groupSampling, Usage: "ask for beam search"},
 		&cli.StringFlag{Name: "extra-body", Aliases: []string{"extra-request-body"}, Category: groupSampling, Usage: "`JSON` object merged into every body; wins over the flags above"},
 		&cli.StringFlag{Name: "chat-template-kwargs", Category: groupSampling, Usage: "`JSON` object of variables for the chat template, wherever it is rendered"},
@@ -60,6 +64,7 @@ func benchServeCommand() *cli.Command {
 		&cli.StringFlag{Name: "result-dir", Category: groupReport, Usage: "folder of the result file"},
 		&cli.StringFlag{Name: "result-filename", Category: groupReport, DefaultText: "from label, rate, model and date", Usage: "its name"},
 		&cli.StringFlag{Name: "output-file", Category: groupReport, Usage: "append the result as SGLang's bench_serving writes it to this `FILE`"},
+		&cli.BoolFlag{Name: "cache-report", Category: groupReport, Usage: "print how many prompt tokens came from the server's prefix cache, as its usage says"},
 		&cli.StringSliceFlag{Name: "metadata", Category: groupReport, Usage: "`KEY=VALUE …` put into the result file"},
 		&cli.StringFlag{Name: "label", Aliases: []string{"tag"}, Category: groupReport, DefaultText: "the backend", Usage: "first part of the result file's name"},
 		&cli.StringFlag{Name: "percentile-metrics", Category: groupReport, DefaultText: "ttft,tpot,itl; e2el for embeddings", Usage: "of " + strings.Join(vllm.MetricNames, ",")},
@@ -147,7 +152,9 @@ func serveOptions(c *cli.Context) (bench.Options, error) {
 	o.NumWarmups, o.ProbeRate, o.Profile, o.FlushCache = c.Int("num-warmups"), c.Float64("probe-request-rate"), c.Bool("profile"), c.Bool("flush-cache")
 	o.SpecDecode = true // as vLLM's, which reports them when they moved
 	o.RequestIDPrefix, o.Stream = c.String("request-id-prefix"), !c.Bool("disable-stream")
-	o.LoRAModules, o.LoRAAssignment = splitCommas(c.StringSlice("lora-modules")), c.String("lora-assignment")
+	if err := loraAssignment(c, &o); err != nil {
+		return o, err
+	}
 	if c.Bool("ignore-eos") && c.Bool("disable-ignore-eos") {
 		return o, usagef("--ignore-eos and --disable-ignore-eos exclude each other")
 	}
@@ -169,6 +176,11 @@ func samplingBody(c *cli.Context, o *bench.Options) error {
 	}
 	if c.IsSet("top-k") {
 		o.Body["top_k"] = c.Int("top-k")
+	}
+	if b, err := bench.FindBackend(o.Backend); err == nil {
+		if err := sglangBody(c, b, o); err != nil {
+			return err
+		}
 	}
 	if c.Bool("use-beam-search") {
 		o.Body["use_beam_search"] = true

@@ -62,7 +62,8 @@ type Config struct {
 
 	ContextLen int    // sharegpt: most tokens of prompt + answer; 0 = vLLM's limits (1024 and 2048)
 	InferMode  string // sharegpt, custom, spec_bench: "" = one request a row, else InferEvery, InferEveryGold, InferLast
-	Category   string // spec_bench: only rows of this category
+	Category   string // spec_bench, speed_bench: only rows of this category
+	Subset     string // speed_bench: file of the folder, without .jsonl
 
 	ChunkHashSize    int     // timed traces: tokens a hash id stands for
 	SecMultiplier    float64 // timed traces: a trace's time is multiplied by it; > 1 slows down
@@ -85,9 +86,13 @@ type Config struct {
 	// ChatTemplate renders turns for a completions endpoint; nil sends the plain
 	// text, which is right for chat endpoints (the server renders).
 	ChatTemplate func(turns []datasets.Turn) (string, error)
-	IgnoreEOS    bool   // ask the server to produce exactly MaxTokens
-	CacheBust    string // salt at the start of every prompt; "" = none. Same salt, same bytes
-	MaxModelLen  int    // refuse (generated) or skip (files) requests with more tokens in total; 0 = no limit
+	// ApplyChatTemplate renders the prompts of sharegpt too, which vLLM sends as
+	// they are (SGLang's --apply-chat-template).
+	ApplyChatTemplate bool
+	PromptSuffix      string // sharegpt, custom: put behind every prompt of one turn
+	IgnoreEOS         bool   // ask the server to produce exactly MaxTokens
+	CacheBust         string // salt at the start of every prompt; "" = none. Same salt, same bytes
+	MaxModelLen       int    // refuse (generated) or skip (files) requests with more tokens in total; 0 = no limit
 }
 
 // Defaults is the Config of the workload called name with that tool's published

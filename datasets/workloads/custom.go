@@ -1,6 +1,7 @@
 package workloads
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -16,7 +17,8 @@ import (
 // custom asks the rows of a JSONL file, in vLLM's form {"prompt": "…"} or with a
 // list of chat messages {"messages": [{"role", "content"}]} (SGLang's openai data
 // set). The output length is OutputLen, or with -1 the row's output_tokens
-// (max_tokens is read as well), which must then be there. Shuffled by the seed,
+// (max_completion_tokens and max_tokens are read as well), which must then be there. Tools and
+// tool_choice of a row go into its body. Shuffled by the seed,
 // then cut or topped up to NumPrompts.
 //
 // With InferMode the messages are a conversation that is held anew: every user turn
@@ -40,6 +42,9 @@ type customRow struct {
 	Messages     []customMessage `json:"messages"`
 	OutputTokens *int            `json:"output_tokens"`
 	MaxTokens    *int            `json:"max_tokens"`
+	MaxOutput    *int            `json:"max_completion_tokens"`
+	Tools        json.RawMessage `json:"tools"`
+	ToolChoice   json.RawMessage `json:"tool_choice"`
 }
 
 type customMessage struct {
@@ -102,10 +107,7 @@ func (w *custom) row(line []byte, number int) (s datasets.Sample, why string, er
 	}
 	out := cfg.OutputLen
 	if out == -1 {
-		n := row.OutputTokens
-		if n == nil {
-			n = row.MaxTokens
-		}
+		n := cmp.Or(row.OutputTokens, row.MaxOutput, row.MaxTokens)
 		switch {
 		case n == nil:
 			return s, "", fmt.Errorf(`no "output_tokens", which --custom-output-len -1 takes the length from`)
@@ -115,6 +117,11 @@ func (w *custom) row(line []byte, number int) (s datasets.Sample, why string, er
 		out = *n
 	}
 	id := strconv.Itoa(number)
+	defer func() {
+		if err == nil {
+			row.addTools(&s)
+		}
+	}()
 	s = cfg.sample(id, out)
 	switch {
 	case row.Prompt != nil && row.Messages != nil:
@@ -126,7 +133,7 @@ func (w *custom) row(line []byte, number int) (s datasets.Sample, why string, er
 		if cfg.MinTurns > 1 {
 			return s, fmt.Sprintf("fewer than %d turns", cfg.MinTurns), nil
 		}
-		if s.Prompt.Text, err = cfg.templated(cfg.salted(*row.Prompt)); err != nil {
+		if s.Prompt.Text, err = cfg.templated(cfg.salted(*row.Prompt) + cfg.PromptSuffix); err != nil {
 			return s, "", fmt.Errorf("chat template: %w", err)
 		}
 		return s, "", nil
@@ -154,6 +161,20 @@ func (w *custom) row(line []byte, number int) (s datasets.Sample, why string, er
 		}
 	}
 	return s, "", fmt.Errorf(`neither "prompt" nor "messages"`)
+}
+
+// addTools puts the tools of a row into its request's body.
+func (r *customRow) addTools(s *datasets.Sample) {
+	for key, raw := range map[string]json.RawMessage{"tools": r.Tools, "tool_choice": r.ToolChoice} {
+		var v any
+		if len(raw) == 0 || json.Unmarshal(raw, &v) != nil || v == nil {
+			continue
+		}
+		if s.Params == nil {
+			s.Params = map[string]any{}
+		}
+		s.Params[key] = v
+	}
 }
 
 // because puts the reasons for left-out rows behind an error.

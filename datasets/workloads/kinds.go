@@ -42,6 +42,9 @@ var kinds = table(
 	kind{name: "spec_bench", file: fileNeeded, make: newSpecBench,
 		rule:     "turns of a Spec-Bench or MT-Bench JSONL file",
 		defaults: func(c *Config) { c.OutputLen = 256 }},
+	kind{name: "speed_bench", file: fileNeeded, make: newSpeedBench,
+		rule:     "conversations of a SPEED-Bench folder, for speculative decoding",
+		defaults: func(c *Config) { c.OutputLen, c.Subset = 4096, "qualitative" }},
 	kind{name: "burstgpt", needsTok: true, file: fileNeeded, make: newBurstGPT,
 		rule: "GPT-4 rows of a BurstGPT CSV: its lengths, generated prompts"},
 	kind{name: "mooncake", file: fileNeeded, needsTok: true, timed: true, make: newMooncake,
@@ -73,6 +76,7 @@ func traceDefaults(block int, unit string) func(*Config) {
 // aliases are further spellings found in published scripts.
 var aliases = map[string]string{
 	"random_ids":            "random_token_ids",
+	"openai":                "custom", // SGLang's name for rows of messages
 	"gsp":                   "generated_shared_prefix",
 	"mooncake_trace":        "mooncake",
 	"mooncake_trace_gen":    "mooncake",

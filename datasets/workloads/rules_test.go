@@ -287,18 +287,29 @@ func zipfMean(lo, hi int, alpha float64) float64 {
 }
 
 func TestAssignLoRA(t *testing.T) {
-	got, err := AssignLoRA([]string{"a", "b"}, LoRARoundRobin, 3, 1)
+	got, err := AssignLoRA([]string{"a", "b"}, LoRARoundRobin, 0, 3, 1)
 	if err != nil || !reflect.DeepEqual(got, []string{"a", "b", "a"}) {
 		t.Errorf("round robin: %v, %v", got, err)
 	}
-	one, _ := AssignLoRA([]string{"a", "b"}, LoRARandom, 64, 1)
-	two, _ := AssignLoRA([]string{"a", "b"}, LoRARandom, 64, 1)
-	other, _ := AssignLoRA([]string{"a", "b"}, LoRARandom, 64, 2)
+	one, _ := AssignLoRA([]string{"a", "b"}, LoRARandom, 0, 64, 1)
+	two, _ := AssignLoRA([]string{"a", "b"}, LoRARandom, 0, 64, 1)
+	other, _ := AssignLoRA([]string{"a", "b"}, LoRARandom, 0, 64, 2)
 	if !reflect.DeepEqual(one, two) || reflect.DeepEqual(one, other) {
 		t.Error("random assignment must depend on the seed alone")
 	}
-	if _, err := AssignLoRA([]string{"a"}, "randm", 1, 1); err == nil || !strings.Contains(err.Error(), `did you mean "random"`) {
+	if _, err := AssignLoRA([]string{"a"}, "randm", 0, 1, 1); err == nil || !strings.Contains(err.Error(), `did you mean "random"`) {
 		t.Errorf("unknown way: %v", err)
+	}
+	skewed, err := AssignLoRA([]string{"a", "b", "c"}, LoRASkewed, 2, 7000, 1)
+	count := map[string]int{}
+	for _, m := range skewed {
+		count[m]++
+	}
+	if err != nil || count["a"] < 3800 || count["a"] > 4200 || count["c"] < 850 || count["c"] > 1150 {
+		t.Errorf("skewed by 2: %v, want about 4000, 2000 and 1000 (%v)", count, err)
+	}
+	if _, err := AssignLoRA([]string{"a", "b"}, LoRASkewed, 1, 3, 1); err == nil || !strings.Contains(err.Error(), "above 1") {
+		t.Errorf("skewed by 1: %v", err)
 	}
 }
 

@@ -19,7 +19,8 @@ import (
 // has fewer than 4 (unless OutputLen is set), its prompt has more than 1024 or both
 // together more than 2048; with ContextLen that is the only upper limit and the
 // lower ones are 2 (SGLang's rule). Rows are taken until there are NumPrompts, then
-// topped up (Config.fit). Roles do not matter to this rule.
+// topped up (Config.fit). Roles do not matter to this rule, and the prompt is sent as
+// it is unless ApplyChatTemplate.
 //
 // With InferMode the whole conversation is used instead: human, user and prompter
 // ask; gpt, assistant, chatgpt, bing, bard and model answer; a row with any other
@@ -33,7 +34,7 @@ import (
 // OutputLen is needed.
 //
 // Uses: NumPrompts, OutputLen, ContextLen, InferMode, MinTurns, MaxTurns,
-// ThinkTime, NoOversample, DisableShuffle, ChatTemplate, Tokenizer (optional), CacheBust, MaxModelLen.
+// ThinkTime, ApplyChatTemplate, PromptSuffix, NoOversample, DisableShuffle, ChatTemplate, Tokenizer (optional), CacheBust, MaxModelLen.
 type shareGPT struct {
 	notes
 	cfg Config
@@ -165,8 +166,10 @@ func (w *shareGPT) firstTurn(row shareGPTRow, id string) (s datasets.Sample, why
 		return s, "empty prompt", nil
 	}
 	s = cfg.sample(id, out)
-	if s.Prompt.Text, err = cfg.templated(cfg.salted(prompt)); err != nil {
-		return s, "", fmt.Errorf("chat template: %w", err)
+	if s.Prompt.Text = cfg.salted(prompt) + cfg.PromptSuffix; cfg.ApplyChatTemplate {
+		if s.Prompt.Text, err = cfg.templated(s.Prompt.Text); err != nil {
+			return s, "", fmt.Errorf("chat template: %w", err)
+		}
 	}
 	cfg.measure(&s)
 	if cfg.tooLong(&s) {

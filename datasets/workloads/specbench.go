@@ -61,38 +61,12 @@ func (w *specBench) Samples(ctx context.Context) ([]datasets.Sample, error) {
 		if cfg.Category != "" && row.Category != cfg.Category {
 			return nil
 		}
-		s := cfg.sample(strconv.Itoa(number), cfg.OutputLen)
-		s.Subset = row.Category
-		turns := row.Turns
-		if cfg.InferMode == "" {
-			turns = turns[:1]
+		s, why, err := cfg.userTurns(strconv.Itoa(number), row.Category, row.Turns)
+		if err != nil {
+			return err
 		}
-		if len(turns) < cfg.MinTurns {
-			w.skip(number, fmt.Sprintf("fewer than %d turns", cfg.MinTurns))
-			return nil
-		}
-		if cfg.MaxTurns > 0 && len(turns) > cfg.MaxTurns {
-			turns = turns[:cfg.MaxTurns]
-		}
-		if len(turns) > 1 {
-			s.SessionID = s.ID
-			for _, text := range turns[1:] {
-				s.FollowUps = append(s.FollowUps, datasets.FollowUp{Text: text, DelayNS: cfg.ThinkTime.Nanoseconds()})
-			}
-			s.Prompt.Turns = []datasets.Turn{{Role: "user", Text: cfg.salted(turns[0])}}
-			if err := cfg.openTurns(&s); err != nil {
-				return err
-			}
-		} else {
-			text, err := cfg.templated(cfg.salted(turns[0]))
-			if err != nil {
-				return fmt.Errorf("chat template: %w", err)
-			}
-			s.Prompt.Text = text
-			cfg.measure(&s)
-		}
-		if !cfg.withinContext(&s, cfg.MaxModelLen) {
-			w.skip(number, fmt.Sprintf("longer than the model's %d tokens", cfg.MaxModelLen))
+		if why != "" {
+			w.skip(number, why)
 			return nil
 		}
 		all = append(all, s)
@@ -102,10 +76,47 @@ func (w *specBench) Samples(ctx context.Context) ([]datasets.Sample, error) {
 		return nil, err
 	}
 	if len(all) == 0 {
-		if cfg.Category != "" && !categories[cfg.Category] {
-			return nil, fmt.Errorf("%s: no row of category %q%s", cfg.DatasetPath, cfg.Category, nearestOf(cfg.Category, categories))
-		}
-		return nil, fmt.Errorf("%s: no rows to ask%s", cfg.DatasetPath, because(w.Notes()))
+		return nil, cfg.nothingToAsk(categories, w.Notes())
 	}
 	return cfg.fit(cfg.shuffled(all)), nil
+}
+
+// userTurns makes the sample of a row that has user turns alone: the first, or
+// with InferEvery all. why says why the row is left out, "" when it is not.
+func (c *Config) userTurns(id, category string, turns []string) (s datasets.Sample, why string, err error) {
+	s = c.sample(id, c.OutputLen)
+	s.Subset = category
+	if c.InferMode == "" {
+		turns = turns[:1]
+	}
+	switch {
+	case len(turns) < c.MinTurns:
+		return s, fmt.Sprintf("fewer than %d turns", c.MinTurns), nil
+	case c.MaxTurns > 0 && len(turns) > c.MaxTurns:
+		turns = turns[:c.MaxTurns]
+	}
+	s.Prompt.Turns = []datasets.Turn{{Role: "user", Text: c.salted(turns[0])}}
+	for _, text := range turns[1:] {
+		s.SessionID = id
+		s.FollowUps = append(s.FollowUps, datasets.FollowUp{Text: text, DelayNS: c.ThinkTime.Nanoseconds()})
+	}
+	if err := c.openTurns(&s); err != nil {
+		return s, "", err
+	}
+	if len(s.FollowUps) == 0 && s.Prompt.Text == "" { // one turn without a template is a text
+		s.Prompt = datasets.Prompt{Text: s.Prompt.Turns[0].Text}
+		c.measure(&s)
+	}
+	if !c.withinContext(&s, c.MaxModelLen) {
+		return s, fmt.Sprintf("longer than the model's %d tokens", c.MaxModelLen), nil
+	}
+	return s, "", nil
+}
+
+// nothingToAsk says why a file by categories gave no sample.
+func (c *Config) nothingToAsk(categories map[string]bool, notes []string) error {
+	if c.Category != "" && !categories[c.Category] {
+		return fmt.Errorf("%s: no row of category %q%s", c.DatasetPath, c.Category, nearestOf(c.Category, categories))
+	}
+	return fmt.Errorf("%s: no rows to ask%s", c.DatasetPath, because(notes))
 }

@@ -35,6 +35,10 @@ func fixture(t *testing.T, name string) string {
 		for i := range 30 {
 			fmt.Fprintf(&b, `{"question_id":%d,"category":"c%d","turns":["first %d","second %d"]}`+"\n", i, i%3, i, i)
 		}
+	case "speed_bench":
+		for i := range 30 {
+			fmt.Fprintf(&b, `{"category":"c%d","messages":[{"role":"user","content":"first %d"},{"role":"user","content":"second %d"}]}`+"\n", i%3, i, i)
+		}
 	case "burstgpt":
 		file = "burst.csv"
 		b.WriteString("Timestamp,Model,Request tokens,Response tokens,Total tokens,Log Type\n")

@@ -155,6 +155,37 @@ func (s *Session) LengthTable(c workloads.LengthComparison) outputs.Table {
 	return t
 }
 
+// CacheTable sums up what the server's usage says of its prefix cache
+// (prompt_tokens_details.cached_tokens), over the requests that succeeded.
+func (s *Session) CacheTable(out *tasks.Outcome) (outputs.Table, error) {
+	var prompt, cached int64
+	told, of := 0, 0
+	model, dataset := s.Pair(out)
+	err := measured(out.Run.Records(model, dataset), func(r *outputs.Record) {
+		if !r.OK() {
+			return
+		}
+		if of++; r.InputTokens >= 0 && r.CachedTokens >= 0 {
+			told, prompt, cached = told+1, prompt+int64(r.InputTokens), cached+int64(r.CachedTokens)
+		}
+	})
+	t := outputs.Table{ID: "bench_cache", Title: "Prefix cache, by the server's usage", Columns: []outputs.Column{{Name: "Prompt tokens", Kind: outputs.KindInt}, {Name: "Cached tokens", Kind: outputs.KindInt}, {Name: "Hit rate %", Kind: outputs.KindFloat, Format: "%.2f"}, {Name: "Requests", Kind: outputs.KindInt}}}
+	if told == 0 {
+		t.AddRow(nil, nil, nil, 0)
+		t.Notes = append(t.Notes, "no usage says how many prompt tokens were cached (vLLM: --enable-prompt-tokens-details, SGLang: --enable-cache-report)")
+		return t, err
+	}
+	var rate any
+	if prompt > 0 {
+		rate = 100 * float64(cached) / float64(prompt)
+	}
+	t.AddRow(prompt, cached, rate, told)
+	if told < of {
+		t.Notes = append(t.Notes, fmt.Sprintf("%d of %d answers say nothing of it", of-told, of))
+	}
+	return t, err
+}
+
 // Round tells which round a record belongs to (Options.Batch); -1 for none.
 func (s *Session) Round() func(*outputs.Record) int {
 	index := make(map[string]int, len(s.Set.Samples))

@@ -49,7 +49,9 @@ type Options struct {
 	IgnoreEOS Choice
 
 	LoRAModules    []string
-	LoRAAssignment string // random (default) or round-robin
+	LoRAAssignment string  // random (default), round-robin or skewed
+	LoRAAlpha      float64 // of skewed
+	TokenizePrompt bool    // send token ids in place of the prompts' text
 
 	// The load.
 	RequestRate    float64 // requests/s; 0 or +Inf = all at once

@@ -77,6 +77,11 @@ func (s *Session) makeRequests(ctx context.Context) error {
 	if len(set.Samples) == 0 {
 		return fmt.Errorf("--dataset-name %s makes no request", o.Dataset)
 	}
+	if o.TokenizePrompt {
+		if err := s.tokenizePrompts(set.Samples); err != nil {
+			return err
+		}
+	}
 	s.Workload, s.Set = w.String(), set
 	for _, n := range w.Notes() {
 		s.note("%s: %s", o.Dataset, n)
@@ -158,6 +163,30 @@ func (s *Session) findChat() error {
 	return nil
 }
 
+// tokenizePrompts sends the ids of the prompts in place of their text, so that the
+// server need not tokenize and counts exactly these.
+func (s *Session) tokenizePrompts(samples []datasets.Sample) error {
+	codec := s.Tokenizer.Codec
+	switch {
+	case s.Backend.NoIDs:
+		return fmt.Errorf("--tokenize-prompt sends token ids, which --backend %s does not take: give a completions backend (openai) or sglang", s.Backend.Name)
+	case codec == nil:
+		return errors.New("--tokenize-prompt needs a tokenizer; give --tokenizer DIR")
+	}
+	for i := range samples {
+		p := &samples[i]
+		if len(p.FollowUps) > 0 || len(p.Prompt.Turns) > 0 {
+			return errors.New("--tokenize-prompt: conversations are sent as text")
+		}
+		if p.Prompt.Text == "" || p.Fields[workloads.FieldBatch] != nil {
+			continue
+		}
+		p.Prompt = datasets.Prompt{TokenIDs: codec.Encode(p.Prompt.Text, true)}
+		p.Fields[workloads.FieldInputLen] = len(p.Prompt.TokenIDs)
+	}
+	return nil
+}
+
 // addToSamples sets what differs from request to request in the body beside the
 // prompt: the adapter, and the texts of a request that carries several.
 func (s *Session) addToSamples() error {
@@ -165,7 +194,7 @@ func (s *Session) addToSamples() error {
 	if how == "" {
 		how = workloads.LoRARandom
 	}
-	adapters, err := workloads.AssignLoRA(s.opts.LoRAModules, how, len(s.Set.Samples), uint64(s.opts.Seed))
+	adapters, err := workloads.AssignLoRA(s.opts.LoRAModules, how, s.opts.LoRAAlpha, len(s.Set.Samples), uint64(s.opts.Seed))
 	if err != nil {
 		return err
 	}

@@ -46,6 +46,10 @@ func wireFile(t *testing.T, workload string) string {
 		for i := range wireRows {
 			fmt.Fprintf(&b, `{"question_id":%d,"category":"c%d","turns":["%s","%s"]}`+"\n", i, i%3, text(i), text(i+1))
 		}
+	case "speed_bench":
+		for i := range wireRows {
+			fmt.Fprintf(&b, `{"category":"c%d","messages":[{"role":"user","content":"%s"}]}`+"\n", i%3, text(i))
+		}
 	case "sonnet":
 		name = "sonnet.txt"
 		for i := range wireRows {
