@@ -10,17 +10,23 @@
 package engine
 
 import (
-	"bufio"
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"os"
 	"os/exec"
+	"regexp"
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/google/uuid"
+
+	"ais_bench/outputs"
 )
 
 // Config says what is started and when it counts as ready.
@@ -38,14 +44,24 @@ type Config struct {
 
 // Engine is a running engine.
 type Engine struct {
-	cfg   Config
-	cmd   *exec.Cmd
-	log   *os.File
-	guard *guard
-	ended chan struct{} // closed when the shell has ended
-	err   error         // of its end, after ended
-	stop  sync.Once
+	cfg     Config
+	cmd     *exec.Cmd
+	log     *os.File
+	guard   *guard
+	mark    string        // of the environment of everything the engine starts
+	ended   chan struct{} // closed when the shell has ended
+	err     error         // of its end, after ended
+	stop    sync.Once
+	looking sync.WaitGroup // for versions
+
+	mu       sync.Mutex
+	facts    outputs.LaunchedEngine
+	stopping bool
 }
+
+// markVariable is in the environment of the engine and of whatever it starts, so
+// that processes that left its group are found, too.
+const markVariable = "AIS_BENCH_ENGINE"
 
 // Start starts the engine and waits until it is ready. It returns an error, and
 // nothing is left running, when the command ends before that, when Ready is
@@ -66,9 +82,10 @@ func Start(ctx context.Context, cfg Config) (*Engine, error) {
 	if answers(ctx, cfg.Server) {
 		return nil, fmt.Errorf("something answers at %s already: stop it, or leave the launch out and test what is there", cfg.Server)
 	}
-	e := &Engine{cfg: cfg, ended: make(chan struct{})}
+	e := &Engine{cfg: cfg, ended: make(chan struct{}), mark: uuid.NewString()}
+	e.look(ctx)
 	e.cmd = shell(cfg.Command)
-	e.cmd.Env = append(os.Environ(), cfg.Env...)
+	e.cmd.Env = append(append(os.Environ(), cfg.Env...), markVariable+"="+e.mark)
 	if cfg.Log != "" {
 		f, err := os.Create(cfg.Log)
 		if err != nil {
@@ -83,21 +100,113 @@ func Start(ctx context.Context, cfg Config) (*Engine, error) {
 		return nil, fmt.Errorf("launch %q: %w", cfg.Command, err)
 	}
 	var err error
-	if e.guard, err = startGuard(e.cmd.Process.Pid); err != nil {
+	if e.guard, err = startGuard(e.cmd.Process.Pid, e.mark); err != nil {
 		cfg.Note("the engine has no guard: if this program is killed it goes on running: " + err.Error())
 	}
 	go func() {
 		e.err = e.cmd.Wait()
+		e.mu.Lock()
+		if !e.stopping {
+			how := endOf(e.err).Error()
+			if tail := e.tail(); tail != "" {
+				how += "; it last said: " + tail
+			}
+			e.facts.Died = &how
+		}
+		e.mu.Unlock()
 		close(e.ended)
 	}()
 	if err := e.ready(ctx); err != nil {
 		e.Stop()
-		if tail := e.tail(); tail != "" {
-			err = fmt.Errorf("%w; it last said: %s", err, tail)
+		lines := e.tailLines(logLines)
+		if len(lines) > 0 {
+			err = fmt.Errorf("%w; it last said: %s", err, clip(lines[len(lines)-1]))
+		}
+		if len(lines) > 1 {
+			cfg.Note("the end of the engine's log (" + cfg.Log + "):")
+			for _, l := range lines {
+				cfg.Note("  | " + l)
+			}
 		}
 		return nil, err
 	}
 	return e, nil
+}
+
+// look records the surroundings before the engine is in them; versions are looked
+// up while it starts.
+func (e *Engine) look(ctx context.Context) {
+	env := append(os.Environ(), e.cfg.Env...)
+	list, processes, driver, known := accelerators(ctx)
+	e.facts = outputs.LaunchedEngine{Command: e.cfg.Command, Executable: executable(e.cfg.Command), Env: environment(env), Versions: driver,
+		OtherProcesses: processes, StartedAt: time.Now().Format(time.RFC3339Nano)}
+	if known {
+		e.facts.Accelerators = list
+		if list == nil {
+			e.facts.Accelerators = []outputs.Accelerator{}
+		}
+	}
+	if e.facts.Versions == nil {
+		e.facts.Versions = map[string]string{}
+	}
+	for _, p := range processes {
+		e.cfg.Note(fmt.Sprintf("WARNING: process %d (%s) is on accelerator %s already%s: it takes memory and time from the engine", p.PID, p.Name, p.Accelerator, mebibytes(p.MemoryMiB)))
+	}
+	e.looking.Go(func() {
+		v := versions(ctx, e.facts.Executable)
+		e.mu.Lock()
+		defer e.mu.Unlock()
+		maps.Copy(e.facts.Versions, v)
+	})
+}
+
+func mebibytes(v *float64) string {
+	if v == nil {
+		return ""
+	}
+	return fmt.Sprintf(" with %.0f MiB", *v)
+}
+
+// Facts are what was started, where, and how it ended so far.
+func (e *Engine) Facts() *outputs.LaunchedEngine {
+	e.looking.Wait()
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	f := e.facts
+	return &f
+}
+
+// Died is how the engine ended by itself, "" while it runs and when it was
+// stopped.
+func (e *Engine) Died() string {
+	select {
+	case <-e.ended:
+	default:
+		return ""
+	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.facts.Died == nil {
+		return ""
+	}
+	return *e.facts.Died
+}
+
+// Watch is a channel that closes with stop, or when the engine ends by itself,
+// of which note is then told. It is for what must not go on without the engine.
+func (e *Engine) Watch(stop <-chan struct{}, note func(string)) <-chan struct{} {
+	both := make(chan struct{})
+	go func() {
+		defer close(both)
+		select {
+		case <-stop:
+		case <-e.ended:
+			if how := e.Died(); how != "" {
+				note("WARNING: the engine ended during the run: " + how)
+			}
+		}
+	}()
+	return both
 }
 
 // ready waits for an answer.
@@ -108,6 +217,7 @@ func (e *Engine) ready(ctx context.Context) error {
 	defer limit.Stop()
 	tick := time.NewTicker(200 * time.Millisecond)
 	defer tick.Stop()
+	said, last := began, ""
 	for {
 		select {
 		case <-e.ended:
@@ -117,13 +227,31 @@ func (e *Engine) ready(ctx context.Context) error {
 		case <-limit.C:
 			return fmt.Errorf("the engine %q does not answer at %s after %s; give it the right port, or a longer wait", e.cfg.Command, e.cfg.Server, e.cfg.Ready)
 		case <-tick.C:
+			took := time.Since(began).Seconds()
 			if answers(ctx, e.cfg.Server) {
-				e.cfg.Note(fmt.Sprintf("the engine is ready after %.1f s", time.Since(began).Seconds()))
+				e.mu.Lock()
+				e.facts.ReadyAfterS = &took
+				e.mu.Unlock()
+				e.cfg.Note(fmt.Sprintf("the engine is ready after %.1f s", took))
 				return nil
 			}
+			if time.Since(said) < progressEvery {
+				continue
+			}
+			said = time.Now()
+			line := e.tail()
+			if line == last || line == "" {
+				line = "no news in its log"
+			} else {
+				last = line
+			}
+			e.cfg.Note(fmt.Sprintf("starting for %.0f s: %s", took, line))
 		}
 	}
 }
+
+// progressEvery is how often a starting engine is told of.
+const progressEvery = 5 * time.Second
 
 func endOf(err error) error {
 	if err == nil {
@@ -132,9 +260,11 @@ func endOf(err error) error {
 	return err
 }
 
-// answers reports whether the service is there.
+// answers reports whether the service is there. One that asks for a key is; the
+// certificate does not matter, because it is this program's own engine.
 func answers(ctx context.Context, server string) bool {
-	client := &http.Client{Timeout: 2 * time.Second, Transport: &http.Transport{DisableKeepAlives: true}}
+	client := &http.Client{Timeout: 2 * time.Second, Transport: &http.Transport{DisableKeepAlives: true, TLSClientConfig: &tls.Config{InsecureSkipVerify: true}},
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 	for _, path := range []string{"/health", "/v1/models"} {
 		req, err := http.NewRequestWithContext(ctx, http.MethodGet, server+path, nil)
 		if err != nil {
@@ -146,7 +276,8 @@ func answers(ctx context.Context, server string) bool {
 		}
 		_, _ = io.Copy(io.Discard, io.LimitReader(res.Body, 1<<20)) // the status is all that matters
 		res.Body.Close()
-		if res.StatusCode == http.StatusOK {
+		switch res.StatusCode {
+		case http.StatusOK, http.StatusUnauthorized, http.StatusForbidden:
 			return true
 		}
 	}
@@ -160,20 +291,27 @@ func (e *Engine) Ended() <-chan struct{} { return e.ended }
 func (e *Engine) Pid() int { return e.cmd.Process.Pid }
 
 // Stop asks the whole process group to end, kills what is left after the grace
-// period, and returns when it is gone. Calling it again does nothing.
+// period, here or in groups of its own, and returns when it is gone. Calling it
+// again does nothing.
 func (e *Engine) Stop() {
 	e.stop.Do(func() {
+		e.mu.Lock()
+		e.stopping = true
+		e.mu.Unlock()
 		terminate(e.cmd)
 		over := time.Now().Add(e.cfg.Grace)
 		for groupAlive(e.cmd) && time.Now().Before(over) {
 			select {
-			case <-e.ended:
-			case <-time.After(20 * time.Millisecond):
+			case <-e.ended: // others of the group may still be there
+				time.Sleep(50 * time.Millisecond)
+			case <-time.After(50 * time.Millisecond):
 			}
-			time.Sleep(10 * time.Millisecond)
 		}
 		kill(e.cmd)
 		<-e.ended
+		if n := killMarked(markVariable + "=" + e.mark); n > 0 {
+			e.cfg.Note(fmt.Sprintf("%d processes of the engine had left its group and were killed", n))
+		}
 		e.guard.dismiss()
 		e.closeLog()
 	})
@@ -185,26 +323,60 @@ func (e *Engine) closeLog() {
 	}
 }
 
+// Log is the file that gets what the engine prints, "" for none.
+func (e *Engine) Log() string { return e.cfg.Log }
+
+// logLines is how much of its log a failed start shows.
+const logLines = 15
+
 // tail is the last line of the log that says something.
 func (e *Engine) tail() string {
-	if e.cfg.Log == "" {
+	lines := e.tailLines(1)
+	if len(lines) == 0 {
 		return ""
+	}
+	return clip(lines[0])
+}
+
+func clip(s string) string {
+	if len(s) > 300 {
+		return strings.ToValidUTF8(s[:300], "") + "…"
+	}
+	return s
+}
+
+// tailLines are the last lines of the log that say something, without what drives
+// a terminal. A progress bar's line counts as its last state.
+func (e *Engine) tailLines(n int) []string {
+	if e.cfg.Log == "" {
+		return nil
 	}
 	f, err := os.Open(e.cfg.Log)
 	if err != nil {
-		return ""
+		return nil
 	}
 	defer f.Close()
-	last := ""
-	sc := bufio.NewScanner(f)
-	sc.Buffer(nil, 1<<20)
-	for sc.Scan() {
-		if t := strings.TrimSpace(sc.Text()); t != "" {
-			last = t
+	const most = 64 << 10
+	if st, err := f.Stat(); err == nil && st.Size() > most {
+		if _, err := f.Seek(-most, io.SeekEnd); err != nil {
+			return nil
 		}
 	}
-	if len(last) > 300 {
-		last = strings.ToValidUTF8(last[:300], "") + "…"
+	text, err := io.ReadAll(f)
+	if err != nil {
+		return nil
 	}
-	return last
+	var lines []string
+	for line := range strings.Lines(terminalCodes.ReplaceAllString(string(text), "")) {
+		line = strings.TrimRight(line, "\r\n")
+		if i := strings.LastIndexByte(line, '\r'); i >= 0 {
+			line = line[i+1:]
+		}
+		if line = strings.TrimSpace(line); line != "" {
+			lines = append(lines, strings.ToValidUTF8(line, "\uFFFD"))
+		}
+	}
+	return lines[max(0, len(lines)-n):]
 }
+
+var terminalCodes = regexp.MustCompile("\x1b\\[[0-9;?]*[A-Za-z]")

@@ -125,10 +125,112 @@ func TestGuardEndsTheGroupOfAKilledProgram(t *testing.T) {
 	waitGone(t, "the worker", worker)
 }
 
+// A worker that made a session of its own is no longer in the engine's group.
+func TestProcessesThatLeftTheGroup(t *testing.T) {
+	if _, err := exec.LookPath("setsid"); err != nil {
+		t.Skip("no setsid here")
+	}
+	if _, err := os.Stat("/proc/self/environ"); err != nil {
+		t.Skip("no /proc here")
+	}
+	pid := filepath.Join(t.TempDir(), "pid")
+	escaping := fmt.Sprintf("setsid sh -c 'echo $$ > %s; exec sleep 300' & %s & wait", pid, os.Args[0])
+	var notes []string
+	addr := freeAddr(t)
+	e, err := Start(t.Context(), Config{Command: escaping, Env: []string{"ENGINE_TEST_PART=engine", "ENGINE_TEST_ADDR=" + addr}, Server: "http://" + addr, Grace: time.Second,
+		Note: func(s string) { notes = append(notes, s) }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	worker := readPid(t, pid)
+	e.Stop()
+	waitGone(t, "the worker", worker)
+	if !strings.Contains(strings.Join(notes, "\n"), "1 processes of the engine had left its group") {
+		t.Errorf("notes %q", notes)
+	}
+
+	// The same when the launching program is killed.
+	if err := os.Remove(pid); err != nil {
+		t.Fatal(err)
+	}
+	addr = freeAddr(t)
+	c := exec.Command(os.Args[0])
+	c.Env = append(os.Environ(), "ENGINE_TEST_PART=launcher", "ENGINE_TEST_ADDR="+addr, "ENGINE_TEST_COMMAND="+escaping)
+	out, err := c.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := c.Start(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := out.Read(make([]byte, 100)); err != nil {
+		t.Fatal(err)
+	}
+	worker = readPid(t, pid)
+	if err := c.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	_ = c.Wait() // killed
+	waitGone(t, "the worker", worker)
+}
+
+func TestAnEngineThatDies(t *testing.T) {
+	addr := freeAddr(t)
+	log := filepath.Join(t.TempDir(), "log")
+	e, err := Start(t.Context(), Config{Command: os.Args[0] + " & sleep 1; echo out of memory; kill $!; exit 7", Env: []string{"ENGINE_TEST_PART=engine", "ENGINE_TEST_ADDR=" + addr},
+		Server: "http://" + addr, Grace: time.Second, Log: log})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer e.Stop()
+	said := make(chan string, 1)
+	stop := make(chan struct{})
+	defer close(stop)
+	select {
+	case <-e.Watch(stop, func(s string) { said <- s }):
+	case <-time.After(30 * time.Second):
+		t.Fatal("the death was not noticed")
+	}
+	if got := <-said; !strings.Contains(got, "ended during the run: exit status 7") || !strings.Contains(got, "out of memory") {
+		t.Errorf("said %q", got)
+	}
+	if e.Died() == "" || e.Facts().Died == nil || e.Facts().ReadyAfterS == nil {
+		t.Errorf("facts %+v", e.Facts())
+	}
+}
+
+func TestWatchEndsWithStop(t *testing.T) {
+	e := &Engine{ended: make(chan struct{})}
+	stop := make(chan struct{})
+	both := e.Watch(stop, func(s string) { t.Error(s) })
+	close(stop)
+	<-both
+	if e.Died() != "" {
+		t.Error("it died")
+	}
+}
+
+func TestTail(t *testing.T) {
+	log := filepath.Join(t.TempDir(), "log")
+	text := "first\n\x1b[32mloading\x1b[0m\n10%|#\r50%|#####\r100%|##########\n\n"
+	if err := os.WriteFile(log, []byte(strings.Repeat("x", 100<<10)+"\n"+text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	e := &Engine{cfg: Config{Log: log}}
+	if got := e.tailLines(3); strings.Join(got, ";") != "first;loading;100%|##########" {
+		t.Errorf("%q", got)
+	}
+}
+
 func TestStartFails(t *testing.T) {
 	dir := t.TempDir()
 	addr := freeAddr(t)
-	_, err := Start(t.Context(), Config{Command: "echo no weights in DIR; exit 3", Server: "http://" + addr, Log: filepath.Join(dir, "log")})
+	var notes []string
+	_, err := Start(t.Context(), Config{Command: "echo reading DIR; echo no weights in DIR; exit 3", Server: "http://" + addr, Log: filepath.Join(dir, "log"),
+		Note: func(s string) { notes = append(notes, s) }})
+	if all := strings.Join(notes, "\n"); !strings.Contains(all, "  | reading DIR\n  | no weights in DIR") {
+		t.Errorf("the end of the log is not shown: %q", all)
+	}
 	if err == nil || !strings.Contains(err.Error(), "exit status 3") || !strings.Contains(err.Error(), "no weights in DIR") {
 		t.Errorf("a command that ends: %v", err)
 	}
