@@ -68,6 +68,8 @@ func serverItem(m *Manifest) CheckItem {
 	switch {
 	case len(f.Parameters) > 0:
 		return item(ItemServerParameters, CheckYes, "%d settings of %s from %s, in server_before of manifest.json", len(f.Parameters), who, strings.Join(f.ParameterSources, ", "))
+	case m.Engine != nil:
+		return item(ItemServerParameters, CheckYes, "the command this run started it with, in engine of manifest.json")
 	case f.Told["command"] != "":
 		return item(ItemServerParameters, CheckYes, "the command it was started with, told by the user, in server_meta of manifest.json")
 	case len(f.Told) > 0:

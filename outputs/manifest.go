@@ -54,6 +54,9 @@ type Manifest struct {
 	ServerBefore *ServerSnapshot `json:"server_before"`
 	ServerAfter  *ServerSnapshot `json:"server_after"`
 
+	// Engine is the engine that the run started itself (--launch).
+	Engine *LaunchedEngine `json:"engine,omitempty"`
+
 	Host  HostInfo   `json:"host"`
 	Clock *ClockInfo `json:"clock"`
 
@@ -104,6 +107,7 @@ type Session struct {
 	Workload     map[string]any  `json:"workload,omitempty"`
 	ServerBefore *ServerSnapshot `json:"server_before,omitempty"`
 	ServerAfter  *ServerSnapshot `json:"server_after,omitempty"`
+	Engine       *LaunchedEngine `json:"engine,omitempty"`
 	Clock        *ClockInfo      `json:"clock,omitempty"`
 	Note         string          `json:"note,omitempty"`
 }

@@ -40,6 +40,7 @@ func startManifest(out *Outcome, before *outputs.Manifest, clockNote string, opt
 	if len(opts.Meta) > 0 {
 		extra(m, "server_meta", opts.Meta)
 	}
+	launchedEngine(m, ses, n, opts)
 	if opts.Mode.infers() {
 		if m.Clock == nil || n == 1 {
 			m.Clock = clockInfo(out)
@@ -215,6 +216,7 @@ func finishManifest(out *Outcome, m *outputs.Manifest, opts *Options) error {
 	for _, w := range out.Warnings {
 		warn(&m.Warnings, w)
 	}
+	launchedEngine(m, ses, n, opts)
 	if opts.Mode.infers() {
 		servers(m, ses, out)
 		if len(health) > 0 {
@@ -306,6 +308,26 @@ func stateOf(m *outputs.Manifest) outputs.RunState {
 		}
 	}
 	return state
+}
+
+// launchedEngine writes what is known so far of an engine that was started for
+// this session.
+func launchedEngine(m *outputs.Manifest, ses *outputs.Session, n int, opts *Options) {
+	if opts.Engine == nil {
+		return
+	}
+	e := opts.Engine()
+	if n == 1 {
+		m.Engine = e
+	} else {
+		ses.Engine = e
+	}
+	for _, p := range e.OtherProcesses {
+		warn(&m.Warnings, fmt.Sprintf("process %d (%s) was on accelerator %s before the engine was started", p.PID, p.Name, p.Accelerator))
+	}
+	if e.Died != nil {
+		warn(&m.Warnings, "INVALID: the engine ended during the run: "+*e.Died)
+	}
 }
 
 // servers keeps what the servers said: of the first session as the run's own, of

@@ -112,6 +112,11 @@ type ServerOptions struct {
 	CacheSalt string
 	// Meta is what the user knows of the server and no endpoint tells.
 	Meta map[string]string
+	// Engine is what is known so far of the engine that was started for the run;
+	// nil = none was. Secrets are the credentials of its command and environment,
+	// which no output may hold.
+	Engine  func() *outputs.LaunchedEngine
+	Secrets []string
 }
 
 // Outcome is what a run led to.
@@ -241,7 +246,7 @@ func Run(ctx context.Context, plan *Plan, opts Options) (*Outcome, error) {
 		return nil, &EnvironmentError{err}
 	}
 	defer unlock()
-	out.Run.SetRedactor(outputs.NewRedactor(secrets(plan, opts.Judges)...))
+	out.Run.SetRedactor(outputs.NewRedactor(append(secrets(plan, opts.Judges), opts.Secrets...)...))
 	before, err := earlier(out.Run, opts.resuming)
 	if err != nil {
 		return nil, &EnvironmentError{err}

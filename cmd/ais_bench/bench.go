@@ -10,17 +10,14 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/urfave/cli/v2"
 
-	"ais_bench/models"
 	"ais_bench/outputs"
 	"ais_bench/summarizers"
 	"ais_bench/summarizers/metrics"
 	"ais_bench/tasks"
 	"ais_bench/tasks/bench"
-	"ais_bench/tasks/engine"
 )
 
 // benchCommand is `ais_bench bench`: the command lines of `vllm bench`.
@@ -53,6 +50,10 @@ func (n noteOnly) Note(line string) { fmt.Fprintln(n.w, line) }
 // benchRun carries a benchmark out and writes the normal reports. Before returning
 // an outcome's error it calls show, which prints the figures.
 func benchRun(c *cli.Context, o bench.Options, m metrics.Options, show func(*bench.Session, *tasks.Outcome) error) error {
+	l, err := readLaunch(c)
+	if err != nil {
+		return err
+	}
 	var observer tasks.Observer = noteOnly{w: c.App.ErrWriter}
 	if !c.Bool("disable-tqdm") {
 		bar := newProgress(c.App.ErrWriter, false)
@@ -76,7 +77,7 @@ func benchRun(c *cli.Context, o bench.Options, m metrics.Options, show func(*ben
 		case <-ready:
 		}
 	}()
-	launched, err := launch(before, c, &o)
+	launched, err := launchFor(before, l, c, &o)
 	if err != nil {
 		return err
 	}
@@ -96,16 +97,21 @@ func benchRun(c *cli.Context, o bench.Options, m metrics.Options, show func(*ben
 	if bar, ok := observer.(*progress); ok {
 		bar.Note("")
 	}
+	died := ""
+	if launched != nil {
+		died = launched.Died()
+		launched.Stop() // reports need no engine
+	}
 	if out == nil || out.Run == nil {
-		return usageUnlessEnvironment(err)
+		return withEngine(died, usageUnlessEnvironment(err))
 	}
 	if err != nil {
-		return err
+		return withEngine(died, err)
 	}
 	if launched != nil && anyAnswer(out) {
-		keepEngineLog(out.Run, o)
+		keepEngineLog(out.Run, launched)
 	}
-	return benchReport(c, s, out, m, show)
+	return withEngine(died, benchReport(c, s, out, m, show))
 }
 
 // benchReport prints the figures and writes the run's reports.
@@ -196,44 +202,6 @@ func ownFlags(err error) error {
 		return usage(text)
 	}
 	return text
-}
-
-// launch starts the engine of --launch and waits for it.
-func launch(ctx context.Context, c *cli.Context, o *bench.Options) (*engine.Engine, error) {
-	command := c.String("launch")
-	if command == "" {
-		return nil, nil
-	}
-	wait, err := models.ParseDuration(c.String("launch-timeout"))
-	if err != nil {
-		return nil, usagef("--launch-timeout: %w", err)
-	}
-	server, err := o.Server()
-	if err != nil {
-		return nil, usage(err)
-	}
-	if err := os.MkdirAll(o.WorkDir, 0o755); err != nil {
-		return nil, &tasks.EnvironmentError{Err: fmt.Errorf("--work-dir: %w", err)}
-	}
-	e, err := engine.Start(ctx, engine.Config{Command: command, Server: server, Ready: time.Duration(wait), Log: engineLog(*o), Note: o.Observer.Note})
-	if err != nil {
-		// Not wrapped: the engine's exit status is not this program's.
-		return nil, &tasks.EnvironmentError{Err: errors.New("--launch: " + err.Error())}
-	}
-	return e, nil
-}
-
-// engineLog is where a launched engine's output goes until there is a run folder.
-func engineLog(o bench.Options) string {
-	return filepath.Join(o.WorkDir, fmt.Sprintf("engine-%d.out", os.Getpid()))
-}
-
-// keepEngineLog moves it to the run folder; the engine goes on writing to it.
-func keepEngineLog(run *outputs.Run, o bench.Options) {
-	dir := run.Path("logs")
-	if os.MkdirAll(dir, 0o755) == nil {
-		_ = os.Rename(engineLog(o), filepath.Join(dir, "engine.out")) // where that fails it stays where it is
-	}
 }
 
 // writeJSONFile writes one result file.

@@ -54,14 +54,6 @@ func benchServiceFlags() []cli.Flag {
 	}...)
 }
 
-// launchFlags start an engine for the test.
-func launchFlags() []cli.Flag {
-	return []cli.Flag{
-		&cli.StringFlag{Name: "launch", Category: groupLaunch, Usage: "start this engine `COMMAND` for the test and stop it, with all its processes, afterwards"},
-		&cli.StringFlag{Name: "launch-timeout", Category: groupLaunch, Value: "10m", Usage: "how long it may take until /health or /v1/models answers"},
-	}
-}
-
 // datasetFlags say what is asked.
 func datasetFlags() []cli.Flag {
 	i := func(name string, value int, usage string) cli.Flag {

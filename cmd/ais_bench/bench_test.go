@@ -3,37 +3,14 @@ package main
 import (
 	"bytes"
 	"encoding/json"
-	"net"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 
-	"github.com/rogpeppe/go-internal/testscript"
-
 	"ais_bench/models/simulator"
 )
-
-// TestBenchLaunch needs a free port before the program starts.
-func TestBenchLaunch(t *testing.T) {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, port, err := net.SplitHostPort(l.Addr().String())
-	if err != nil {
-		t.Fatal(err)
-	}
-	l.Close()
-	testscript.Run(t, testscript.Params{Dir: filepath.Join("testdata", "launch"), RequireExplicitExec: true,
-		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){"exit": exitCode},
-		Setup: func(env *testscript.Env) error {
-			env.Setenv("PORT", port)
-			env.Setenv("HOME", env.WorkDir)
-			return nil
-		}})
-}
 
 // The keys of vLLM's result file, in its order; the metrics' keys follow.
 var vllmResultKeys = strings.Fields(`date endpoint_type backend label model_id tokenizer_id num_prompts request_rate burstiness max_concurrency duration completed

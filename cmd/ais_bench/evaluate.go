@@ -324,6 +324,20 @@ func carryOut(c *cli.Context, plan *tasks.Plan, opts tasks.Options) error {
 	ctx, stop, end := interrupts(c.Context, bar.Note)
 	defer end()
 	opts.Observer, opts.Stop = bar, stop
+	l, err := readLaunch(c)
+	if err != nil {
+		return err
+	}
+	before, cancel := tasks.UntilStopped(ctx, stop)
+	launched, err := launchForPlan(before, l, c, plan, &opts)
+	cancel()
+	if err != nil {
+		bar.close()
+		return err
+	}
+	if launched != nil {
+		defer launched.Stop()
+	}
 	if c.Bool("calibrate") {
 		cal, err := calibrateFor(ctx, stop, c, plan, bar.Note)
 		if err != nil {
@@ -333,12 +347,20 @@ func carryOut(c *cli.Context, plan *tasks.Plan, opts tasks.Options) error {
 		opts.Calibration = cal
 	}
 	out, err := tasks.Run(ctx, plan, opts)
+	died := ""
+	if launched != nil {
+		died = launched.Died()
+		launched.Stop() // reports need no engine
+	}
 	bar.close()
 	if out == nil || out.Run == nil {
-		return usageUnlessEnvironment(err)
+		return withEngine(died, usageUnlessEnvironment(err))
 	}
 	if err != nil {
-		return err
+		return withEngine(died, err)
+	}
+	if launched != nil && anyAnswer(out) {
+		keepEngineLog(out.Run, launched)
 	}
 	for _, w := range out.Warnings {
 		fmt.Fprintln(c.App.ErrWriter, "warning: "+w)
@@ -347,12 +369,12 @@ func carryOut(c *cli.Context, plan *tasks.Plan, opts tasks.Options) error {
 	printSpecDecode(c.App.Writer, out)
 	printFailures(c.App.ErrWriter, out)
 	if err := runFolder(c, out); err != nil {
-		return err
+		return withEngine(died, err)
 	}
 	if err := taskErrors(out); err != nil {
-		return err
+		return withEngine(died, err)
 	}
-	return reportErr
+	return withEngine(died, reportErr)
 }
 
 // runFolder says where the run is, or removes the folder of a start that failed

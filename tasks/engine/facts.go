@@ -152,7 +152,7 @@ func versions(ctx context.Context, path string) map[string]string {
 		if v := firstVersion.FindString(text); err == nil && v != "" {
 			out[name] = v
 		} else if line, _, _ := strings.Cut(strings.TrimSpace(text), "\n"); err == nil && line != "" {
-			out[name] = line
+			out[name] = strings.TrimPrefix(line, name+" version ")
 		}
 	}
 	return out
