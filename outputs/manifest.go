@@ -192,10 +192,12 @@ type PairState struct {
 	Scoring  string `json:"scoring_error,omitempty"` // why the last scoring failed; the answers are there all the same
 	Records  string `json:"records,omitempty"`       // path relative to the run folder
 	SHA256   string `json:"sha256,omitempty"`        // of that file
-	// Predictions and Results are the hashes of the answers (predictions/) and of
-	// the scores (results/*.json), as the last session left them.
+	// Predictions, Results and Server are the hashes of the answers (predictions/), of
+	// the scores (results/*.json) and of the server's metrics (server/*.parquet), as the
+	// last session left them.
 	Predictions string `json:"predictions_sha256,omitempty"`
 	Results     string `json:"results_sha256,omitempty"`
+	Server      string `json:"server_sha256,omitempty"`
 	Error       string `json:"error,omitempty"`
 }
 
@@ -261,7 +263,7 @@ func (r *Run) SealAnswers(p *PairState) error {
 	for _, f := range []struct {
 		path string
 		sum  *string
-	}{{r.PredictionsPath(p.Model, p.Dataset), &p.Predictions}, {r.ResultsPath(p.Model, p.Dataset), &p.Results}} {
+	}{{r.PredictionsPath(p.Model, p.Dataset), &p.Predictions}, {r.ResultsPath(p.Model, p.Dataset), &p.Results}, {r.ServerPath(p.Model, p.Dataset, "parquet"), &p.Server}} {
 		sum, _, err := HashFile(f.path)
 		if errors.Is(err, os.ErrNotExist) {
 			sum, err = "", nil
@@ -305,6 +307,7 @@ func (r *Run) CheckHashes(m *Manifest) []HashCheck {
 		check("records", p.Records, p.SHA256)
 		check("answers", r.rel(r.PredictionsPath(p.Model, p.Dataset)), p.Predictions)
 		check("scores", r.rel(r.ResultsPath(p.Model, p.Dataset)), p.Results)
+		check("server metrics", r.rel(r.ServerPath(p.Model, p.Dataset, "parquet")), p.Server)
 	}
 	return out
 }

@@ -42,6 +42,8 @@ type ServerWatch struct {
 	IntervalMS float64        `json:"interval_ms"` // between polls; 0 = only before and after
 	Sources    []ServerSource `json:"sources"`
 	Events     []ServerEvent  `json:"events,omitempty"`
+	// Series describes the series that reports draw as they are.
+	Series map[string]ServerSeries `json:"series,omitempty"`
 
 	Engine        *string                    `json:"engine"`
 	Version       *string                    `json:"version"`
@@ -51,8 +53,13 @@ type ServerWatch struct {
 	Cache         *ServerCache               `json:"cache,omitempty"` // what was done with the prefix cache; null = nothing
 	// AnswersPerRequest is n of the requests: engines count each answer.
 	AnswersPerRequest int `json:"answers_per_request"`
-	// OtherRequests were sent to the server in the window and are in no records.
-	OtherRequests int64 `json:"other_requests,omitempty"`
+}
+
+// ServerSeries says what a series is.
+type ServerSeries struct {
+	Kind  string `json:"kind"` // gauge or counter; a counter is drawn as its rate
+	Unit  string `json:"unit,omitempty"`
+	Title string `json:"title"`
 }
 
 // ServerSource is one endpoint that was scraped.

@@ -14,6 +14,7 @@ import (
 	"ais_bench/evaluators"
 	"ais_bench/outputs"
 	"ais_bench/summarizers/metrics"
+	"ais_bench/summarizers/server"
 )
 
 // ReportOptions say what Report makes of a run folder.
@@ -46,6 +47,10 @@ type Summary struct {
 	Checklist   []outputs.CheckItem
 	Warnings    []string // of the manifest
 	Files       []string // written, relative to the run folder
+	// Server is the server's side of every pair that was watched, ServerWarnings what of
+	// it must not be missed.
+	Server         []*server.Analysis
+	ServerWarnings []string
 }
 
 // PairPerformance is the performance of one model on one data set.
@@ -119,6 +124,11 @@ func compute(run *outputs.Run, o ReportOptions, write bool) (*Summary, []outputs
 	}
 	s.Checklist = run.Checklist(m)
 	s.tables(o, o.Health)
+	if o.Performance {
+		if err := s.watched(run, pairs, o.Health, write); err != nil {
+			return nil, nil, err
+		}
+	}
 	return s, pairs, nil
 }
 
@@ -226,7 +236,7 @@ func (s *Summary) data(run *outputs.Run, pairs []outputs.Pair, o ReportOptions) 
 		d.Config = configEntries(m)
 	}
 	health := plain(o.Health)
-	d.Notes = append(d.Notes, ClientBound(health)...)
+	d.Notes = append(append(d.Notes, s.ServerWarnings...), ClientBound(health)...)
 	s.headlines(d)
 	if len(s.Accuracy) > 0 {
 		sec := outputs.Section{ID: "accuracy", Title: "Accuracy", Sheet: "Accuracy", Tables: []outputs.Table{AccuracyTable(s.Accuracy), OutcomeTable(s.Accuracy)}}
@@ -247,6 +257,7 @@ func (s *Summary) data(run *outputs.Run, pairs []outputs.Pair, o ReportOptions) 
 		sec.Charts = Charts(fmt.Sprintf("p%d", i+1), p.Result)
 		d.Sections = append(d.Sections, sec)
 	}
+	d.Sections = append(d.Sections, s.serverSections()...)
 	if t := HealthTable(health); len(t.Rows) > 0 {
 		d.Sections = append(d.Sections, outputs.Section{ID: "client-health", Title: "Client health", Sheet: "Environment", Tables: []outputs.Table{t}})
 	}

@@ -230,6 +230,11 @@ func finishManifest(out *Outcome, m *outputs.Manifest, opts *Options) error {
 		}
 	}
 	m.State = stateOf(m)
+	for _, to := range out.Tasks {
+		if len(to.Changed) > 0 && m.StateReason == "" {
+			m.StateReason = "INVALID: the server changed while " + to.Task.String() + " ran: " + to.Changed[0]
+		}
+	}
 	if opts.Mode.infers() && out.Stopped {
 		m.State = outputs.StateInterrupted
 	}

@@ -75,6 +75,8 @@ type serverWatch struct {
 	noSpec error // why there are no speculative-decoding counters
 
 	clock  *transport.Clock
+	maps   *inspect.Maps
+	wanted map[string]bool // names of the sources that the user named
 	rec    *observe.Recorder
 	writer *outputs.ServerWriter // nil until the first sample
 	watch  outputs.ServerWatch
@@ -106,6 +108,7 @@ func (w *serverWatch) record(ctx context.Context, out *Outcome, to *TaskOutcome,
 	if maps == nil {
 		maps = inspect.BuiltinMaps()
 	}
+	w.maps = maps
 	cfg := observe.Config{Clock: out.Clock, Maps: maps, Session: opts.session, Note: w.note, Sink: func(rows []outputs.ServerSample) error {
 		if w.writer == nil {
 			var err error
@@ -125,6 +128,10 @@ func (w *serverWatch) record(ctx context.Context, out *Outcome, to *TaskOutcome,
 	var err error
 	if cfg.Sources, err = sources(w.svc.cfg, opts.Metrics); err != nil {
 		return err
+	}
+	w.wanted = map[string]bool{}
+	for _, s := range cfg.Sources {
+		w.wanted[s.Name] = s.MustWork
 	}
 	if w.rec, err = observe.Start(ctx, cfg); err != nil {
 		return &EnvironmentError{fmt.Errorf("--server-metrics: %w", err)}
@@ -227,6 +234,8 @@ func (w *serverWatch) after(ctx context.Context, to *TaskOutcome, answered int64
 	w.watch.End = w.clock.Now()
 	w.watch.Sources, w.watch.Events = w.rec.Report()
 	w.watch.Cache = to.Cache
+	w.watch.Series = described(w.maps, w.watch.Sources)
+	w.oneCounts()
 	for _, e := range w.watch.Events {
 		if len(changed) == 0 { // the first says it; the others are in the file
 			changed = append(changed, e.Text)
@@ -240,6 +249,32 @@ func (w *serverWatch) after(ctx context.Context, to *TaskOutcome, answered int64
 		err = w.writer.Close(w.watch)
 	}
 	return changed, err
+}
+
+// described are the series that reports draw as they are.
+func described(maps *inspect.Maps, list []outputs.ServerSource) map[string]outputs.ServerSeries {
+	out := map[string]outputs.ServerSeries{}
+	for _, s := range list {
+		for _, name := range s.Maps {
+			for series, rule := range maps.Get(name).Series {
+				if rule.Title != "" {
+					out[series] = outputs.ServerSeries{Kind: rule.Kind, Unit: rule.Unit, Title: rule.Title}
+				}
+			}
+		}
+	}
+	return out
+}
+
+// oneCounts leaves the service's own metrics out of the sums where the user named
+// an engine's instead: the same engine would count twice, seen through a gateway.
+func (w *serverWatch) oneCounts() {
+	named := slices.ContainsFunc(w.watch.Sources, func(s outputs.ServerSource) bool { return s.Engine && w.wanted[s.Name] })
+	for i := range w.watch.Sources {
+		if s := &w.watch.Sources[i]; named && !w.wanted[s.Name] {
+			s.Engine = false
+		}
+	}
 }
 
 // settle takes the last scrape, again while the server has not yet counted what the

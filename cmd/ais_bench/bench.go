@@ -155,11 +155,14 @@ func benchReport(c *cli.Context, s *bench.Session, out *tasks.Outcome, m metrics
 	}
 	if c.Bool("tables") {
 		tables = append(tables, sum.Tables...)
+	} else {
+		tables = append(tables, sum.ServerTables()...)
 	}
 	fmt.Fprintln(c.App.Writer)
 	if err := printTables(c, tables); err != nil {
 		return err
 	}
+	printServerWarnings(c, sum)
 	fmt.Fprintln(c.App.Writer, "\n"+outputs.ChecklistLine(sum.Checklist))
 	fmt.Fprintf(c.App.Writer, "\nRun folder: %s\n", out.Run.Dir())
 	return benchErrors(out, s.Conversations())
@@ -179,6 +182,8 @@ func benchErrors(out *tasks.Outcome, conversations bool) error {
 		return ownFlags(taskErrors(out))
 	case in != nil && (in.Stopped || out.Stopped):
 		return fmt.Errorf("interrupted after %d of %d %s; the figures are of these", in.Answered, in.Asked, what)
+	case len(to.Changed) > 0:
+		return ownFlags(taskErrors(out))
 	case in != nil && in.Failed > 0:
 		return fmt.Errorf("%d of %d %s failed", in.Failed, in.Asked, what)
 	}

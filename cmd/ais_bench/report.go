@@ -75,6 +75,7 @@ func writeReports(c *cli.Context, run *outputs.Run, mode tasks.Mode, out *tasks.
 	if err := printTables(c, s.Tables); err != nil {
 		return err
 	}
+	printServerWarnings(c, s)
 	fmt.Fprintln(c.App.Writer, "\n"+outputs.ChecklistLine(s.Checklist))
 	return nil
 }
@@ -192,6 +193,7 @@ func reportCommand() *cli.Command {
 			if err := printTables(c, s.Tables); err != nil {
 				return err
 			}
+			printServerWarnings(c, s)
 			fmt.Fprintln(c.App.Writer, "\n"+outputs.ChecklistLine(s.Checklist))
 			for _, f := range s.Files {
 				fmt.Fprintln(c.App.Writer, "wrote "+run.Path(f))

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"os"
 	"strings"
 	"time"
@@ -9,6 +10,7 @@ import (
 
 	"ais_bench/models"
 	"ais_bench/models/inspect"
+	"ais_bench/summarizers"
 	"ais_bench/tasks"
 )
 
@@ -65,4 +67,11 @@ func serverOptions(c *cli.Context) (o tasks.ServerOptions, err error) {
 		return o, usage(err)
 	}
 	return o, nil
+}
+
+// printServerWarnings says what of the server's side must not be missed.
+func printServerWarnings(c *cli.Context, s *summarizers.Summary) {
+	for _, w := range s.ServerWarnings {
+		fmt.Fprintln(c.App.ErrWriter, "WARNING: "+w)
+	}
 }

@@ -41,28 +41,45 @@ type probe struct {
 	records []*outputs.Record
 }
 
-func (p *probe) run(ctx context.Context) {
+// probeDrain bounds the wait for the request under way when the phase ends.
+const probeDrain = 5 * time.Second
+
+// run asks until stop is closed. The request under way then is left to end, so that
+// the server has counted no more than the records hold, but it is not measured: the
+// load it ended under is another one.
+func (p *probe) run(ctx context.Context, stop <-chan struct{}) {
+	ended := func() bool {
+		select {
+		case <-stop:
+			return true
+		default:
+			return ctx.Err() != nil
+		}
+	}
 	pause := time.Duration(float64(time.Second) / p.rate)
-	for i := 0; ctx.Err() == nil; i++ {
+	for i := 0; !ended(); i++ {
 		scheduled := p.clock.Now()
 		req := &models.Request{ID: fmt.Sprintf("probe-%d", i), Prompt: "Hi", MaxTokens: 1, Stream: true}
 		res := p.client.Do(ctx, req)
 		res.Decode()
-		if ctx.Err() == nil { // one that was cut off by the end of the phase says nothing
-			p.mu.Lock()
-			p.records = append(p.records, &outputs.Record{
-				Model: p.model, Dataset: ProbeDataset, SampleID: fmt.Sprint(i), Phase: outputs.PhaseMeasured, RequestID: req.ID,
-				Scheduled: scheduled, Sent: res.Sent, Connected: res.Connected, FirstByte: res.FirstByte, FirstEvent: res.FirstEvent,
-				FirstToken: res.FirstToken, FirstAnswerToken: res.FirstAnswerToken, LastToken: res.LastToken, End: res.End,
-				ChunkAt: res.ChunkAt, ChunkTokens: res.ChunkTokens, InputTokens: res.InputTokens, OutputTokens: res.OutputTokens,
-				ReasoningTokens: res.ReasoningTokens, CachedTokens: res.CachedTokens, TokenSource: tokenSource(res), MaxTokens: 1,
-				Status: res.Status, HTTPStatus: int32(res.HTTPStatus), FinishReason: res.FinishReason, Error: res.Error, Stream: res.Stream,
-				KernelStamp: res.KernelStamp, Reused: res.Reused, Resent: res.Resent, Reads: res.Reads, Coalesced: res.Coalesced,
-				BytesIn: res.BytesIn, Text: res.Text, Reasoning: res.Reasoning, ToolCalls: res.ToolCalls, Prompt: req.Prompt})
-			p.mu.Unlock()
+		phase := outputs.PhaseMeasured
+		if ended() {
+			phase = outputs.PhaseCooldown
 		}
+		p.mu.Lock()
+		p.records = append(p.records, &outputs.Record{
+			Model: p.model, Dataset: ProbeDataset, SampleID: fmt.Sprint(i), Phase: phase, RequestID: req.ID,
+			Scheduled: scheduled, Sent: res.Sent, Connected: res.Connected, FirstByte: res.FirstByte, FirstEvent: res.FirstEvent,
+			FirstToken: res.FirstToken, FirstAnswerToken: res.FirstAnswerToken, LastToken: res.LastToken, End: res.End,
+			ChunkAt: res.ChunkAt, ChunkTokens: res.ChunkTokens, InputTokens: res.InputTokens, OutputTokens: res.OutputTokens,
+			ReasoningTokens: res.ReasoningTokens, CachedTokens: res.CachedTokens, TokenSource: tokenSource(res), MaxTokens: 1,
+			Status: res.Status, HTTPStatus: int32(res.HTTPStatus), FinishReason: res.FinishReason, Error: res.Error, Stream: res.Stream,
+			KernelStamp: res.KernelStamp, Reused: res.Reused, Resent: res.Resent, Reads: res.Reads, Coalesced: res.Coalesced,
+			BytesIn: res.BytesIn, Text: res.Text, Reasoning: res.Reasoning, ToolCalls: res.ToolCalls, Prompt: req.Prompt})
+		p.mu.Unlock()
 		select {
 		case <-time.After(pause):
+		case <-stop:
 		case <-ctx.Done():
 		}
 	}
@@ -79,6 +96,9 @@ func (p *probe) result() ProbeResult {
 	var r ProbeResult
 	var ms []float64
 	for _, rec := range p.records {
+		if rec.Phase != outputs.PhaseMeasured {
+			continue
+		}
 		d, known := rec.E2EL()
 		if !rec.OK() || !known {
 			r.Failed++
@@ -125,15 +145,20 @@ func (s *Session) aside(ctx context.Context) (tasks.Observer, func(), error) {
 		}
 		p := &probe{rate: s.opts.ProbeRate, client: client, clock: clock, model: s.Service.Abbr}
 		s.probe = p
-		probing, stop := context.WithCancel(ctx)
+		probing, abort := context.WithCancel(ctx)
+		stop := make(chan struct{})
 		var gone sync.WaitGroup
-		side.begin = append(side.begin, func(context.Context) { gone.Go(func() { p.run(probing) }) })
+		var once sync.Once
+		side.begin = append(side.begin, func(context.Context) { gone.Go(func() { p.run(probing, stop) }) })
 		side.finish = append(side.finish, func() {
-			stop()
+			once.Do(func() { close(stop) })
+			late := time.AfterFunc(probeDrain, abort)
 			gone.Wait()
+			late.Stop()
 		})
 		end = func() {
 			cancel()
+			abort()
 			gone.Wait()
 			client.Close()
 		}

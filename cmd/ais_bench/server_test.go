@@ -1,0 +1,320 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"net/http/httputil"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"ais_bench/models/simulator"
+)
+
+// serverSide is what these tests read of server/<model>/<dataset>.json.
+type serverSide struct {
+	Engine  *string
+	Arrival struct {
+		State          string
+		Requests       struct{ Client, Server, Difference *float64 }
+		PromptTokens   struct{ Difference *float64 } `json:"prompt_tokens"`
+		OutputTokens   struct{ Difference *float64 } `json:"output_tokens"`
+		StrayRequests  float64                       `json:"stray_requests"`
+		Text           string
+		ServerByReason map[string]float64 `json:"server_by_reason"`
+	}
+	Reading *struct {
+		Limit    struct{ Requests float64 }
+		Shares   map[string]*float64
+		Findings []struct{ Verdict string }
+	}
+	Cache struct {
+		Mode, How, Flag string
+		ServerRate      *float64 `json:"server_hit_rate"`
+		UsageRate       *float64 `json:"usage_hit_rate"`
+	}
+	Latency []struct{ Name string }
+}
+
+// startSim starts a simulator for the test.
+func startSim(t *testing.T, cfg simulator.Config) (*simulator.Server, string) {
+	t.Helper()
+	srv, err := simulator.New(cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	url, err := srv.Start("127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { srv.Close() })
+	return srv, url
+}
+
+// benchOnce runs `bench serve` and gives its output, exit code, and the server's side.
+func benchOnce(t *testing.T, url string, flags ...string) (stdout, stderr string, code int, side *serverSide) {
+	t.Helper()
+	dir := t.TempDir()
+	var out, errs bytes.Buffer
+	args := append([]string{"ais_bench", "bench", "serve", "--base-url", url, "--disable-tqdm", "--work-dir", dir}, flags...)
+	code = run(args, &out, &errs)
+	files, _ := filepath.Glob(filepath.Join(dir, "*", "server", "*", "*.json"))
+	if len(files) == 1 {
+		b, err := os.ReadFile(files[0])
+		if err != nil {
+			t.Fatal(err)
+		}
+		var doc struct{ Sessions []*serverSide }
+		if err := json.Unmarshal(b, &doc); err != nil || len(doc.Sessions) != 1 {
+			t.Fatalf("%s: %v", files[0], err)
+		}
+		side = doc.Sessions[0]
+	}
+	return out.String(), errs.String(), code, side
+}
+
+func zero(v *float64) bool { return v != nil && *v == 0 }
+
+// At concurrency 64 on 32 slots the requests queue; with little KV memory that is
+// what binds; the totals agree to the request and to the token, in the metric
+// names of either engine.
+func TestServerSideOfSimulatedEngines(t *testing.T) {
+	for _, flavor := range []string{"vllm", "sglang"} {
+		for verdict, cfg := range map[string]simulator.Config{
+			"queue-bound": {Flavor: flavor, MaxNumSeqs: 32},
+			"KV-bound":    {Flavor: flavor, NumGPUBlocks: 120},
+		} {
+			t.Run(flavor+" "+verdict, func(t *testing.T) {
+				_, url := startSim(t, cfg)
+				out, errs, code, side := benchOnce(t, url, "--num-prompts", "128", "--random-input-len", "100", "--random-output-len", "40", "--max-concurrency", "64",
+					"--num-warmups", "2", "--probe-request-rate", "20", "--server-metrics", "--server-metrics-interval", "100ms", "--server-meta", "gpu=none")
+				if code != exitDone || side == nil {
+					t.Fatalf("exit %d: %s", code, errs)
+				}
+				a := side.Arrival
+				if a.State != "agree" || !zero(a.Requests.Difference) || !zero(a.PromptTokens.Difference) || !zero(a.OutputTokens.Difference) || *a.Requests.Client < 130 {
+					t.Errorf("arrival %+v", a)
+				}
+				if side.Reading == nil || len(side.Reading.Findings) == 0 || side.Reading.Findings[0].Verdict != verdict {
+					t.Fatalf("reading %+v", side.Reading)
+				}
+				if want := float64(max(cfg.MaxNumSeqs, 0)); want > 0 && side.Reading.Limit.Requests != want {
+					t.Errorf("limit %v", side.Reading.Limit)
+				}
+				if *side.Engine != flavor || len(side.Latency) != 3 {
+					t.Errorf("engine %s, latency %v", *side.Engine, side.Latency)
+				}
+				if !strings.Contains(out, "VERDICT: "+verdict+" for ") || !strings.Contains(out, "to the request and to the token") {
+					t.Errorf("output\n%s", out)
+				}
+			})
+		}
+	}
+}
+
+// ask sends one request of its own, as a second client would.
+func ask(url string) error {
+	resp, err := http.Post(url+"/v1/completions", "application/json", strings.NewReader(`{"prompt":"somebody else","max_tokens":3,"ignore_eos":true}`))
+	if err != nil {
+		return err
+	}
+	defer resp.Body.Close()
+	if _, err := io.Copy(io.Discard, resp.Body); err != nil {
+		return err
+	}
+	if resp.StatusCode != http.StatusOK {
+		return fmt.Errorf("HTTP %s", resp.Status)
+	}
+	return nil
+}
+
+// between puts a handler before a service: f sees the n-th request for an answer before it is passed on.
+func between(t *testing.T, to string, f func(n int64)) string {
+	u, err := url.Parse(to)
+	if err != nil {
+		t.Fatal(err)
+	}
+	proxy := httputil.NewSingleHostReverseProxy(u)
+	var n atomic.Int64
+	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if strings.HasSuffix(r.URL.Path, "/completions") {
+			f(n.Add(1))
+		}
+		proxy.ServeHTTP(w, r)
+	}))
+	t.Cleanup(srv.Close)
+	return srv.URL
+}
+
+// A second client's requests during the run are found, to the request.
+func TestStrayTrafficIsFound(t *testing.T) {
+	_, sim := startSim(t, simulator.Config{Preset: "instant"})
+	url := between(t, sim, func(n int64) {
+		if n == 6 {
+			for range 3 {
+				if err := ask(sim); err != nil {
+					t.Error(err)
+				}
+			}
+		}
+	})
+	_, errs, code, side := benchOnce(t, url, "--num-prompts", "10", "--random-input-len", "20", "--random-output-len", "5", "--max-concurrency", "2")
+	if code != exitDone || side == nil {
+		t.Fatalf("exit %d: %s", code, errs)
+	}
+	if a := side.Arrival; a.State != "stray" || a.StrayRequests != 3 {
+		t.Errorf("arrival %+v", a)
+	}
+	if !strings.Contains(errs, "WARNING: sim on random: the server finished 3 request(s) that this client did not send") {
+		t.Errorf("stderr %s", errs)
+	}
+}
+
+// A server that is restarted during a run makes it invalid.
+func TestRestartInvalidates(t *testing.T) {
+	first, a := startSim(t, simulator.Config{Preset: "instant"})
+	_, b := startSim(t, simulator.Config{Preset: "instant", MaxNumSeqs: 7})
+	var after atomic.Bool
+	ua, _ := url.Parse(a)
+	ub, _ := url.Parse(b)
+	proxies := map[bool]http.Handler{false: httputil.NewSingleHostReverseProxy(ua), true: httputil.NewSingleHostReverseProxy(ub)}
+	var n atomic.Int64
+	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if strings.HasSuffix(r.URL.Path, "/completions") && n.Add(1) == 6 {
+			after.Store(true)
+		}
+		proxies[after.Load()].ServeHTTP(w, r)
+	}))
+	defer srv.Close()
+	dir := t.TempDir()
+	var out, errs bytes.Buffer
+	code := run([]string{"ais_bench", "bench", "serve", "--base-url", srv.URL, "--disable-tqdm", "--work-dir", dir, "--num-prompts", "10", "--random-input-len", "20",
+		"--random-output-len", "5", "--max-concurrency", "1"}, &out, &errs)
+	if code != exitFailed || !strings.Contains(errs.String(), "WARNING: INVALID: the server changed during the run") || !strings.Contains(errs.String(), "max_num_seqs was 256 and became 7") {
+		t.Errorf("exit %d: %s", code, errs.String())
+	}
+	files, _ := filepath.Glob(filepath.Join(dir, "*", "manifest.json"))
+	if len(files) != 1 {
+		t.Fatal("no manifest")
+	}
+	m, err := os.ReadFile(files[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	var doc struct {
+		State    string
+		Warnings []string
+	}
+	if err := json.Unmarshal(m, &doc); err != nil || doc.State != "failed" || !strings.Contains(strings.Join(doc.Warnings, "\n"), "INVALID") {
+		t.Errorf("manifest: state %s, warnings %q, %v", doc.State, doc.Warnings, err)
+	}
+	_ = first
+}
+
+// Cold resets where there is an endpoint, else salts; warm has every prompt in the
+// cache. Both witnesses say the same.
+func TestCacheModes(t *testing.T) {
+	// Prompts without a common beginning, asked by every run: the first run leaves them in the cache.
+	file := filepath.Join(t.TempDir(), "p.jsonl")
+	var b strings.Builder
+	for i := range 8 {
+		fmt.Fprintf(&b, "{\"prompt\": \"%s\"}\n", strings.Repeat(string(rune('A'+i))+" river runs past the old mill and the town. ", 8))
+	}
+	if err := os.WriteFile(file, []byte(b.String()), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	for name, c := range map[string]struct {
+		cfg  simulator.Config
+		mode string
+		how  string
+		warm bool
+	}{
+		"cold by reset":          {simulator.Config{}, "cold", "POST /reset_prefix_cache", false},
+		"cold by SGLang's reset": {simulator.Config{Flavor: "sglang"}, "cold", "POST /flush_cache", false},
+		"cold by cache_salt":     {simulator.Config{NoDevMode: true}, "cold", "cache_salt", false},
+		"cold by a salt":         {simulator.Config{NoDevMode: true, Flavor: "sglang"}, "cold", "every prompt begins with the salt", false},
+		"warm":                   {simulator.Config{}, "warm", "every prompt was sent once", true},
+		"any":                    {simulator.Config{}, "any", "", true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c.cfg.Preset = "instant"
+			_, url := startSim(t, c.cfg)
+			flags := []string{"--dataset-name", "custom", "--dataset-path", file, "--num-prompts", "8", "--custom-output-len", "4", "--max-concurrency", "1"}
+			if c.mode != "warm" { // leave the prompts in the cache
+				if _, errs, code, _ := benchOnce(t, url, flags...); code != exitDone {
+					t.Fatalf("exit %d: %s", code, errs)
+				}
+			}
+			_, errs, code, side := benchOnce(t, url, append(flags, "--cache", c.mode)...)
+			if code != exitDone || side == nil {
+				t.Fatalf("exit %d: %s", code, errs)
+			}
+			s := side.Cache
+			if s.Mode != c.mode || !strings.Contains(s.How, c.how) || s.ServerRate == nil || s.UsageRate == nil || *s.ServerRate != *s.UsageRate {
+				t.Fatalf("cache %+v, usage %v, server %v", s, s.UsageRate, s.ServerRate)
+			}
+			if warm := *s.ServerRate > 0.5; warm != c.warm || s.Flag != "" {
+				t.Errorf("hit rate %v, flag %q", *s.ServerRate, s.Flag)
+			}
+			if side.Arrival.State != "agree" {
+				t.Errorf("arrival %+v", side.Arrival)
+			}
+		})
+	}
+}
+
+// Wrong usage is one line that says what to do; an endpoint that was asked for and is
+// not there is the environment's fault, before anything is measured.
+func TestServerFlagErrors(t *testing.T) {
+	_, url := startSim(t, simulator.Config{Preset: "instant"})
+	for _, c := range []struct {
+		flags []string
+		code  int
+		want  string
+	}{
+		{[]string{"--cache", "hot"}, exitUsage, "one of cold, warm, any"},
+		{[]string{"--server-metrics", "--server-metrics-interval", "10ms"}, exitUsage, "give 100ms or more"},
+		{[]string{"--server-metrics-interval", "1s"}, exitUsage, "goes with --server-metrics"},
+		{[]string{"--server-metrics", "ftp://x"}, exitUsage, "give http://HOST:PORT/metrics"},
+		{[]string{"--server-meta", "gpu"}, exitUsage, "write KEY=VALUE"},
+		{[]string{"--server-metrics", "http://127.0.0.1:1/metrics"}, exitEnvironment, "--server-metrics: http://127.0.0.1:1/metrics"},
+		{[]string{"--server-metrics", url + "/v1/models"}, exitEnvironment, "not the Prometheus text format"},
+	} {
+		_, errs, code, _ := benchOnce(t, url, append([]string{"--num-prompts", "2", "--random-input-len", "9", "--random-output-len", "2"}, c.flags...)...)
+		line := ""
+		for l := range strings.Lines(errs) {
+			if strings.HasPrefix(l, "error: ") {
+				line += l
+			}
+		}
+		if code != c.code || !strings.Contains(line, c.want) || strings.Count(line, "\n") != 1 {
+			t.Errorf("%v: exit %d, %q, want exit %d and %q", c.flags, code, line, c.code, c.want)
+		}
+	}
+}
+
+// What the user says of the server is kept beside what it says itself.
+func TestToldParametersAreStated(t *testing.T) {
+	_, url := startSim(t, simulator.Config{Preset: "instant", NoDevMode: true, MaxNumSeqs: 5})
+	command := filepath.Join(t.TempDir(), "command")
+	if err := os.WriteFile(command, []byte("vllm serve m --max-num-seqs 5 --block-size 8\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	out, errs, code, _ := benchOnce(t, url, "--num-prompts", "6", "--random-input-len", "9", "--random-output-len", "20", "--server-command", command, "--tables")
+	if code != exitDone {
+		t.Fatalf("exit %d: %s", code, errs)
+	}
+	if !strings.Contains(errs, "block_size is 16, says the server (metric vllm:cache_config_info), not 8 as told by the user (--server-command)") {
+		t.Errorf("the contradiction is not told: %s", errs)
+	}
+	if !strings.Contains(out, "prefix caching on: enable_prefix_caching=true, metric vllm:cache_config_info") {
+		t.Errorf("prefix caching is not stated:\n%s", out)
+	}
+}
