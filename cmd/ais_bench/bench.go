@@ -15,6 +15,7 @@ import (
 
 	"ais_bench/outputs"
 	"ais_bench/summarizers"
+	"ais_bench/summarizers/facts"
 	"ais_bench/summarizers/metrics"
 	"ais_bench/tasks"
 	"ais_bench/tasks/bench"
@@ -77,6 +78,11 @@ func benchRun(c *cli.Context, o bench.Options, m metrics.Options, show func(*ben
 		case <-ready:
 		}
 	}()
+	g, err := openGate(c, m)
+	if err != nil {
+		return err
+	}
+	o.Attached = g.attachments()
 	launched, err := launchFor(before, l, c, &o)
 	if err != nil {
 		return err
@@ -90,6 +96,9 @@ func benchRun(c *cli.Context, o bench.Options, m metrics.Options, show func(*ben
 			return errors.New("interrupted before the first request")
 		}
 		return ownFlags(usageUnlessEnvironment(err))
+	}
+	if err := g.check(plannedBench(s)); err != nil {
+		return err
 	}
 	close(ready)
 	observer.Note(s.Workload)
@@ -111,11 +120,21 @@ func benchRun(c *cli.Context, o bench.Options, m metrics.Options, show func(*ben
 	if launched != nil && anyAnswer(out) {
 		keepEngineLog(out.Run, launched)
 	}
-	return withEngine(died, benchReport(c, s, out, m, show))
+	return withEngine(died, benchReport(c, s, out, m, g, show))
+}
+
+// plannedBench is what a session will ask, for the contract. How many turns its
+// conversations come to is known when they are over.
+func plannedBench(s *bench.Session) []facts.PlannedPair {
+	p := facts.PlannedPair{Model: s.Service.Abbr, Dataset: s.Set.Config.Abbr, Requests: int64(len(s.Set.Samples)), Stream: s.Service.Stream}
+	if s.Conversations() {
+		p.Requests = 0
+	}
+	return []facts.PlannedPair{p}
 }
 
 // benchReport prints the figures and writes the run's reports.
-func benchReport(c *cli.Context, s *bench.Session, out *tasks.Outcome, m metrics.Options, show func(*bench.Session, *tasks.Outcome) error) error {
+func benchReport(c *cli.Context, s *bench.Session, out *tasks.Outcome, m metrics.Options, g *gate, show func(*bench.Session, *tasks.Outcome) error) error {
 	for _, n := range append(s.Notes, out.Warnings...) {
 		fmt.Fprintln(c.App.ErrWriter, "note: "+out.Run.Redactor().String(n))
 	}
@@ -126,8 +145,9 @@ func benchReport(c *cli.Context, s *bench.Session, out *tasks.Outcome, m metrics
 		}
 		return ownFlags(taskErrors(out))
 	}
+	v, gateErr := g.keep(out.Run)
 	sum, err := summarizers.Report(out.Run, summarizers.ReportOptions{Title: c.String("title"), Tool: "ais_bench " + versionLine(), Lang: "en",
-		Performance: true, Metrics: m, Excel: true, HTML: true, Notes: s.Notes})
+		Performance: true, Metrics: m, Excel: true, HTML: true, Notes: s.Notes, Verdict: reportOf(v)})
 	if err != nil {
 		return &tasks.EnvironmentError{Err: err}
 	}
@@ -165,7 +185,16 @@ func benchReport(c *cli.Context, s *bench.Session, out *tasks.Outcome, m metrics
 	printServerWarnings(c, sum)
 	fmt.Fprintln(c.App.Writer, "\n"+outputs.ChecklistLine(sum.Checklist))
 	fmt.Fprintf(c.App.Writer, "\nRun folder: %s\n", out.Run.Dir())
-	return benchErrors(out, s.Conversations())
+	if v != nil {
+		fmt.Fprintln(c.App.Writer)
+		if err := printVerdict(c, g, v); err != nil {
+			return err
+		}
+	}
+	if err := conclude(c, v, out, benchErrors(out, s.Conversations())); err != nil {
+		return err
+	}
+	return gateErr
 }
 
 // benchErrors is taskErrors without the advice to continue: a performance run is

@@ -19,6 +19,7 @@ const serviceNote = "measured through the service's HTTP API: network, tokenizat
 func benchThroughputCommand() *cli.Command {
 	flags := append(benchServiceFlags(), datasetFlags()...)
 	flags = append(flags, launchFlags()...)
+	flags = append(flags, contractFlags()...)
 	flags = append(flags, engineFlagList()...)
 	flags = append(flags,
 		&cli.IntFlag{Name: "max-num-seqs", Category: groupLoad, DefaultText: "no bound", Usage: "requests in flight at most: stands for the engine's batch limit, which this command cannot set"},

@@ -18,6 +18,7 @@ func commands() []*cli.Command {
 		datasetsCommand(),
 		scoreCommand(),
 		reportCommand(),
+		gateCommand(),
 		verifyCommand(),
 		profilesCommand(),
 		checkCommand(),

@@ -16,6 +16,7 @@ import (
 	"ais_bench/models"
 	"ais_bench/outputs"
 	"ais_bench/registry"
+	"ais_bench/summarizers/contract"
 	"ais_bench/tasks"
 	"ais_bench/tasks/load"
 )
@@ -59,7 +60,7 @@ func evaluateAction(c *cli.Context) error {
 	case c.Bool("search"):
 		return search(c.App.Writer, plan)
 	case c.Bool("dry-run"):
-		return dryRun(c, plan)
+		return dryRun(c, plan, mode)
 	}
 	if mode == tasks.ModePerf {
 		for _, t := range plan.Tasks {
@@ -286,10 +287,23 @@ func search(w io.Writer, plan *tasks.Plan) error {
 }
 
 // dryRun prints the plan and sends nothing.
-func dryRun(c *cli.Context, plan *tasks.Plan) error {
+func dryRun(c *cli.Context, plan *tasks.Plan, mode tasks.Mode) error {
+	g, err := evaluateGate(c)
+	if err != nil {
+		return err
+	}
 	est, err := plan.Estimate(c.Context)
 	if err != nil {
 		return usageUnlessEnvironment(tasks.DataError(err))
+	}
+	if g != nil {
+		opts, err := runOptions(c, mode)
+		if err != nil {
+			return err
+		}
+		if err := g.check(planned(est, opts)); err != nil {
+			return err
+		}
 	}
 	t := outputs.Table{Title: "Plan (dry run: nothing is sent)", Columns: []outputs.Column{{Name: "Model"}, {Name: "Dataset"}, {Name: "Service"},
 		{Name: "Samples", Kind: outputs.KindInt}, {Name: "Requests", Kind: outputs.KindInt},
@@ -320,6 +334,20 @@ func dryRun(c *cli.Context, plan *tasks.Plan) error {
 
 // carryOut runs the plan, prints the tables and maps the outcome to an error.
 func carryOut(c *cli.Context, plan *tasks.Plan, opts tasks.Options) error {
+	g, err := evaluateGate(c)
+	if err != nil {
+		return err
+	}
+	if g != nil {
+		est, err := plan.Estimate(c.Context)
+		if err != nil {
+			return usageUnlessEnvironment(tasks.DataError(err))
+		}
+		if err := g.check(planned(est, opts)); err != nil {
+			return err
+		}
+		opts.Attached = g.attachments()
+	}
 	bar := newProgress(c.App.ErrWriter, c.Bool("debug"))
 	ctx, stop, end := interrupts(c.Context, bar.Note)
 	defer end()
@@ -365,16 +393,36 @@ func carryOut(c *cli.Context, plan *tasks.Plan, opts tasks.Options) error {
 	for _, w := range out.Warnings {
 		fmt.Fprintln(c.App.ErrWriter, "warning: "+w)
 	}
-	reportErr := writeReports(c, out.Run, opts.Mode, out)
+	var v *contract.Verdict
+	var gateErr error
+	if anyAnswer(out) {
+		v, gateErr = g.keep(out.Run)
+	}
+	reportErr := writeReports(c, out.Run, opts.Mode, out, v)
 	printSpecDecode(c.App.Writer, out)
 	printFailures(c.App.ErrWriter, out)
 	if err := runFolder(c, out); err != nil {
 		return withEngine(died, err)
 	}
-	if err := taskErrors(out); err != nil {
+	if v != nil {
+		fmt.Fprintln(c.App.Writer)
+		if err := printVerdict(c, g, v); err != nil {
+			return withEngine(died, err)
+		}
+	}
+	if err := conclude(c, v, out, taskErrors(out)); err != nil {
 		return withEngine(died, err)
 	}
-	return withEngine(died, reportErr)
+	return withEngine(died, errors.Join(gateErr, reportErr))
+}
+
+// evaluateGate is the contract of an evaluation.
+func evaluateGate(c *cli.Context) (*gate, error) {
+	m, err := metricOptions(c)
+	if err != nil {
+		return nil, err
+	}
+	return openGate(c, m)
 }
 
 // runFolder says where the run is, or removes the folder of a start that failed

@@ -81,7 +81,7 @@ func evaluateFlags() []cli.Flag {
 		&cli.StringFlag{Name: "lang", Category: groupReport, Value: "en", Usage: "en or zh: language of report.xlsx and report.html; all other text stays English"},
 		&cli.StringFlag{Name: "title", Category: groupReport, Usage: "title of the reports"},
 	}
-	return slices.Concat(flags, connectionFlags(), serverFlags(), launchFlags())
+	return slices.Concat(flags, connectionFlags(), serverFlags(), launchFlags(), contractFlags())
 }
 
 // connectionFlags say how a service is reached and asked; `check` has them, too.

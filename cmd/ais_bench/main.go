@@ -33,6 +33,7 @@ const (
 	exitFailed      = 1 // a gate or a task failed
 	exitUsage       = 2 // the command line, a configuration or a data file is wrong
 	exitEnvironment = 3 // the surroundings are: no server, no data, no room
+	// 4: a contract can be judged neither way (contract.State.ExitCode)
 )
 
 func main() {
@@ -64,7 +65,7 @@ func newApp(stdout, stderr io.Writer) *cli.App {
 		Description: "Asks every chosen model every chosen data set once, scores the answers, times the requests, and leaves a run folder\n" +
 			"with Parquet, Excel and a manifest. No file has to be edited: each field of a configuration has a flag or\n" +
 			"--set models.NAME.FIELD=VALUE / --set datasets.NAME.FIELD=VALUE.\n\n" +
-			"Exit codes: 0 done, 1 a task or gate failed, 2 wrong usage, 3 the environment (server, data, disk).",
+			"Exit codes: 0 done, 1 a task or gate failed, 2 wrong usage, 3 the environment (server, data, disk), 4 a gate is inconclusive.",
 		Version:                   versionLine(),
 		Flags:                     evaluateFlags(),
 		Action:                    evaluateAction,

@@ -11,6 +11,7 @@ import (
 
 	"ais_bench/outputs"
 	"ais_bench/summarizers"
+	"ais_bench/summarizers/contract"
 	"ais_bench/summarizers/metrics"
 	"ais_bench/tasks"
 )
@@ -42,12 +43,12 @@ func percentiles(c *cli.Context) ([]float64, error) {
 
 // writeReports makes tables and files of a run that has just ended, and prints
 // the tables.
-func writeReports(c *cli.Context, run *outputs.Run, mode tasks.Mode, out *tasks.Outcome) error {
+func writeReports(c *cli.Context, run *outputs.Run, mode tasks.Mode, out *tasks.Outcome, v *contract.Verdict) error {
 	m, err := metricOptions(c)
 	if err != nil {
 		return err
 	}
-	o := summarizers.ReportOptions{Title: c.String("title"), Tool: "ais_bench " + versionLine(), Lang: c.String("lang"), Metrics: m, Excel: true, HTML: true}
+	o := summarizers.ReportOptions{Title: c.String("title"), Tool: "ais_bench " + versionLine(), Lang: c.String("lang"), Metrics: m, Excel: true, HTML: true, Verdict: reportOf(v)}
 	switch mode {
 	case tasks.ModeAll:
 		o.Accuracy, o.Performance = true, true
@@ -118,11 +119,25 @@ func revisit(c *cli.Context, mode tasks.Mode, reuse string) error {
 	if note != "" {
 		fmt.Fprintln(c.App.ErrWriter, "note: "+note)
 	}
-	if err := writeReports(c, run, mode, nil); err != nil {
+	g, err := evaluateGate(c)
+	if err != nil {
+		return err
+	}
+	v, err := g.keep(run)
+	if err != nil {
+		return err
+	}
+	if err := writeReports(c, run, mode, nil, v); err != nil {
 		return err
 	}
 	fmt.Fprintf(c.App.Writer, "\nRun folder: %s\n", run.Dir())
-	return nil
+	if v == nil {
+		return nil
+	}
+	if err := printVerdict(c, g, v); err != nil {
+		return err
+	}
+	return verdictErr(v)
 }
 
 // reportCommand rebuilds the reports of a run from its records.
@@ -139,6 +154,8 @@ func reportCommand() *cli.Command {
 			&cli.StringFlag{Name: "lang", Value: "en", Usage: "en or zh: language of report.xlsx and report.html; all other text stays English"},
 			&cli.StringFlag{Name: "summarizer", Usage: "only this part: example, medium, leval (accuracy), default_perf, stable_stage (performance); default: all there is"},
 			&cli.StringFlag{Name: "title", Usage: "title of the reports"},
+			&cli.StringFlag{Name: "contract", Usage: "acceptance contract, YAML `FILE`, whose verdict is shown; default: the one the run was started with"},
+			&cli.StringFlag{Name: "baseline", Usage: "`RUN` that the contract's compare.baseline refers to"},
 		},
 		Action: func(c *cli.Context) error {
 			if c.NArg() != 1 {
@@ -180,6 +197,11 @@ func reportCommand() *cli.Command {
 			} else if !errors.Is(err, os.ErrNotExist) {
 				return &tasks.EnvironmentError{Err: err}
 			}
+			g, v, err := reportVerdict(c, run, m)
+			if err != nil {
+				return err
+			}
+			o.Verdict = reportOf(v)
 			s, err := summarizers.Report(run, o)
 			if err != nil {
 				return &tasks.EnvironmentError{Err: err}
@@ -197,6 +219,9 @@ func reportCommand() *cli.Command {
 			fmt.Fprintln(c.App.Writer, "\n"+outputs.ChecklistLine(s.Checklist))
 			for _, f := range s.Files {
 				fmt.Fprintln(c.App.Writer, "wrote "+run.Path(f))
+			}
+			if v != nil {
+				return printVerdict(c, g, v)
 			}
 			return nil
 		},

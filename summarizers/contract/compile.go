@@ -15,6 +15,16 @@ type compiled struct {
 	facts []*facts.Fact // in the order of the text, each once
 }
 
+// defined reports whether every figure has a value.
+func (c *compiled) defined() bool {
+	for _, f := range c.facts {
+		if !f.Defined() {
+			return false
+		}
+	}
+	return true
+}
+
 // compiler turns a source into a tree over the figures of a set.
 type compiler struct {
 	s      *source

@@ -173,7 +173,7 @@ func TestCheckOfAPlannedRun(t *testing.T) {
 		{plan, "1 - success_rate <= 0.001", "", "could never pass"},
 		{plan, "perf.requests.failed_share <= 0.001", "", "only from 3838 on"},
 		{plan, `accuracy["gsm8k"].value >= 0.97`, "", "only from"},
-		{plan, `accuracy["gsm8k"].value >= 0.8`, "min_samples: 500", "min_samples is 500, but accuracy.gsm8k.value would be made from 100"},
+		{plan, `accuracy["gsm8k"].value >= 0.8`, "min_samples: 500", "min_samples is 500, but accuracy[\"gsm8k\"].value would be made from 100"},
 		{plan, `accuracy["gsm8"].value >= 0.8`, "", `did you mean "gsm8k"?`},
 		{plan, "perf.ttft.p99_ms <= 2000 || success_rate >= 0.9", "", ""},
 		{plan, "perf.ttft.p99_ms <= 2000 && success_rate >= 0.9", "", "could never pass"},

@@ -103,15 +103,14 @@ func (cl *Clause) judge(set *facts.Set) (*Ruling, error) {
 	case t.root.eval(&env{level: failLevel}) == Fail:
 		r.State, shown = Fail, failLevel
 	default:
+		r.Why = strings.Join(e.why, "; ")
 		b := &env{level: passLevel}
-		if !t.root.possible(b).pass && len(b.blocks) > 0 {
+		if t.defined() && !t.root.possible(b).pass && len(b.blocks) > 0 {
 			r.Why = "it can never pass: " + strings.Join(b.blocks, "; ")
-		} else {
-			r.Why = strings.Join(e.why, "; ")
 		}
 	}
 	for _, f := range t.facts {
-		m := metricOf(f, shown)
+		m := MetricOf(f, shown)
 		r.Metrics = append(r.Metrics, m)
 		if cl.MinSamples > 0 && f.Kind != facts.Text && f.N < cl.MinSamples && r.State != Inconclusive {
 			r.State, r.Why = Inconclusive, fmt.Sprintf("%s is made from %d samples, min_samples is %d", f.Name, f.N, cl.MinSamples)
@@ -120,8 +119,8 @@ func (cl *Clause) judge(set *facts.Set) (*Ruling, error) {
 	return r, nil
 }
 
-// metricOf is a figure for the verdict's table and file.
-func metricOf(f *facts.Fact, level float64) Metric {
+// MetricOf is a figure with its interval at a level.
+func MetricOf(f *facts.Fact, level float64) Metric {
 	m := Metric{Name: f.Name, Unit: f.Unit, N: f.N, share: f.Kind == facts.Share}
 	switch {
 	case f.Value != nil:

@@ -141,6 +141,12 @@ func compact(list []string) []string {
 	return out
 }
 
+// Words are the value and the interval as text, without the unit.
+func (m Metric) Words() (value, span string) {
+	m.Unit = ""
+	return m.text(), m.span()
+}
+
 // text is the figure in words: 1850 ms.
 func (m Metric) text() string {
 	var s string

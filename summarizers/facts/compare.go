@@ -36,6 +36,9 @@ func (s *Set) compare(p Path) (*Fact, error) {
 	if !slices.Contains([]string{successRate, "accuracy", "perf"}, metric[0]) {
 		metric = Path{"perf"}.with(metric...)
 	}
+	if metric[0] == "accuracy" && len(metric) == 2 {
+		metric = metric.with("value")
+	}
 	now, err := s.Lookup(metric)
 	if err != nil {
 		return nil, err

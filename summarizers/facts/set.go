@@ -54,8 +54,8 @@ func Open(runs []*outputs.Run, o Options) (*Set, error) {
 			return nil, fmt.Errorf("%s holds neither records nor answers: nothing to judge", run.Dir())
 		}
 		if i > 0 && !slices.Equal(pairs, s.pairs) {
-			return nil, fmt.Errorf("%s and %s asked different models or data sets (%s and %s): several runs are judged together only as repeats of one",
-				runs[0].Dir(), run.Dir(), pairList(s.pairs), pairList(pairs))
+			return nil, &MismatchError{fmt.Sprintf("%s and %s asked different models or data sets (%s and %s): several runs are judged together only as repeats of one",
+				runs[0].Dir(), run.Dir(), pairList(s.pairs), pairList(pairs))}
 		}
 		s.pairs = pairs
 	}
@@ -83,6 +83,11 @@ func Open(runs []*outputs.Run, o Options) (*Set, error) {
 	}
 	return s, nil
 }
+
+// MismatchError says that runs are no repeats of one another.
+type MismatchError struct{ Text string }
+
+func (e *MismatchError) Error() string { return e.Text }
 
 func pairList(pairs []outputs.Pair) string {
 	var out []string

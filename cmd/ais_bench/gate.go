@@ -1,0 +1,399 @@
+package main
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"ais_bench/outputs"
+	"ais_bench/summarizers/contract"
+	"ais_bench/summarizers/facts"
+	"ais_bench/summarizers/metrics"
+	"ais_bench/tasks"
+)
+
+const groupGate = "Acceptance"
+
+// contractFlags hold a run to a contract.
+func contractFlags() []cli.Flag {
+	return []cli.Flag{
+		&cli.StringFlag{Name: "contract", Category: groupGate, Usage: "acceptance contract, YAML `FILE`: refused before anything is sent if the run could not decide it, judged at the end; the exit code is the verdict (0 PASS, 1 FAIL, 4 INCONCLUSIVE)"},
+		&cli.StringFlag{Name: "baseline", Category: groupGate, Usage: "earlier `RUN` that the contract's compare.baseline refers to: a folder, its name below --work-dir, or latest"},
+	}
+}
+
+// gate is the contract that a command is held to.
+type gate struct {
+	contract    *contract.Contract
+	metrics     metrics.Options
+	baseline    *facts.Set
+	baselineDir string
+}
+
+// openGate reads --contract and --baseline; nil without a contract. o is how the
+// command computes metrics; the contract's own service levels win.
+func openGate(c *cli.Context, o metrics.Options) (*gate, error) {
+	path, name := c.String("contract"), c.String("baseline")
+	if path == "" {
+		if name != "" {
+			return nil, usagef("--baseline goes with --contract")
+		}
+		return nil, nil
+	}
+	k, err := contract.Load(path)
+	if err != nil {
+		return nil, usagef("--%w", err)
+	}
+	return newGate(k, c.String("work-dir"), name, o)
+}
+
+func newGate(k *contract.Contract, workDir, baseline string, o metrics.Options) (*gate, error) {
+	if slos := k.SLOs(); len(slos) > 0 {
+		o.SLOs = slos
+	}
+	g := &gate{contract: k, metrics: o}
+	if baseline == "" {
+		return g, nil
+	}
+	run, err := tasks.OpenRun(workDir, baseline)
+	if err != nil {
+		return nil, err
+	}
+	g.baselineDir = run.Dir()
+	g.baseline, err = facts.Open([]*outputs.Run{run}, facts.Options{Metrics: o, Paths: k.Paths()})
+	if err != nil {
+		return nil, &tasks.EnvironmentError{Err: fmt.Errorf("--baseline: %w", err)}
+	}
+	return g, nil
+}
+
+// check refuses a contract that the planned run could not decide.
+func (g *gate) check(pairs []facts.PlannedPair) error {
+	if g == nil {
+		return nil
+	}
+	for i := range pairs {
+		pairs[i].Goodput = len(g.metrics.SLOs) > 0
+	}
+	return usage(g.contract.Check(facts.Plan(pairs, g.baseline)))
+}
+
+// attachments are what the run stores of the contract.
+func (g *gate) attachments() []tasks.Attachment {
+	if g == nil {
+		return nil
+	}
+	a := tasks.Attachment{Kind: "contract", Name: "acceptance", Origin: g.contract.Path, Text: g.contract.Text}
+	if g.baselineDir != "" {
+		a.Facts = map[string]any{"baseline": g.baselineDir}
+	}
+	return []tasks.Attachment{a}
+}
+
+// judge judges runs as repeats of one.
+func (g *gate) judge(runs ...*outputs.Run) (*contract.Verdict, error) {
+	set, err := facts.Open(runs, facts.Options{Metrics: g.metrics, Paths: g.contract.Paths(), Baseline: g.baseline})
+	var mismatch *facts.MismatchError
+	if errors.As(err, &mismatch) {
+		return nil, usage(err)
+	}
+	if err != nil {
+		return nil, &tasks.EnvironmentError{Err: err}
+	}
+	v, err := g.contract.Judge(set)
+	return v, usage(err)
+}
+
+// keep judges a run that has just ended and writes verdict.json and verdict.xml
+// into its folder. It returns nil without a contract.
+func (g *gate) keep(run *outputs.Run) (*contract.Verdict, error) {
+	if g == nil {
+		return nil, nil
+	}
+	v, err := g.judge(run)
+	if err != nil {
+		return nil, err
+	}
+	d := g.document(v, run.Dir())
+	if err := run.WriteJSON(run.Path("verdict.json"), d); err != nil {
+		return nil, &tasks.EnvironmentError{Err: err}
+	}
+	if err := writeVerdict(run.Path("verdict.xml"), func(w io.Writer) error {
+		var b bytes.Buffer
+		if err := d.WriteJUnit(&b); err != nil {
+			return err
+		}
+		_, err := io.WriteString(w, run.Redactor().String(b.String()))
+		return err
+	}); err != nil {
+		return nil, err
+	}
+	return v, nil
+}
+
+func (g *gate) document(v *contract.Verdict, runs ...string) *contract.Document {
+	return contract.NewDocument(g.contract, v, "ais_bench "+versionLine(), runs, g.baselineDir)
+}
+
+// writeVerdict writes one file of a verdict.
+func writeVerdict(path string, write func(io.Writer) error) error {
+	f, err := os.Create(path)
+	if err == nil {
+		err = write(f)
+		err = errors.Join(err, f.Close())
+	}
+	if err != nil {
+		return &tasks.EnvironmentError{Err: fmt.Errorf("write the verdict: %w", err)}
+	}
+	return nil
+}
+
+// reportOf is the verdict for the reports, nil without one.
+func reportOf(v *contract.Verdict) *outputs.Verdict {
+	if v == nil {
+		return nil
+	}
+	return v.Report()
+}
+
+// reportVerdict judges a run for its rebuilt reports: by the contract given, else
+// by the one that the run was started with. The latter is shown if it can be
+// judged again; where it cannot (its baseline is gone) a warning says so.
+func reportVerdict(c *cli.Context, run *outputs.Run, o metrics.Options) (*gate, *contract.Verdict, error) {
+	g, err := openGate(c, o)
+	if err != nil {
+		return nil, nil, err
+	}
+	if g != nil {
+		v, err := g.judge(run)
+		return g, v, err
+	}
+	m, err := run.ReadManifest()
+	if err != nil {
+		return nil, nil, nil // a folder without a manifest has no contract
+	}
+	var stored *outputs.ConfigFile
+	for i := range m.Configs {
+		if m.Configs[i].Kind == "contract" {
+			stored = &m.Configs[i]
+		}
+	}
+	if stored == nil {
+		return nil, nil, nil
+	}
+	k, err := contract.Load(run.Path(stored.Path))
+	if err == nil {
+		k.Path = stored.Source
+		baseline, _ := m.Extra["baseline"].(string)
+		g, err = newGate(k, c.String("work-dir"), baseline, o)
+	}
+	var v *contract.Verdict
+	if err == nil {
+		v, err = g.judge(run)
+	}
+	if err != nil {
+		fmt.Fprintf(c.App.ErrWriter, "warning: the contract that the run was started with cannot be judged again: %v\n", err)
+		return nil, nil, nil
+	}
+	return g, v, nil
+}
+
+// printVerdict prints the clauses and the verdict.
+func printVerdict(c *cli.Context, g *gate, v *contract.Verdict) error {
+	t := v.Table()
+	t.Title = "Acceptance contract: " + g.contract.Name
+	last := len(t.Columns) - 1 // why: a terminal has no room for it in a column
+	t.Columns = t.Columns[:last]
+	for i, r := range t.Rows {
+		t.Rows[i] = r[:last]
+	}
+	if err := printTables(c, []outputs.Table{t}); err != nil {
+		return err
+	}
+	for _, r := range v.Clauses {
+		if r.State != contract.Pass && r.Why != "" {
+			fmt.Fprintf(c.App.Writer, "%s is %s: %s\n", r.Name, r.State, r.Why)
+		}
+	}
+	fmt.Fprintf(c.App.Writer, "\nVerdict: %s (%s)\n", v.State, v.Reason)
+	return nil
+}
+
+// verdictError makes the exit code of a verdict that is not PASS.
+type verdictError struct{ v *contract.Verdict }
+
+func (e verdictError) Error() string { return fmt.Sprintf("%s: %s", e.v.State, e.v.Reason) }
+func (e verdictError) ExitCode() int { return e.v.State.ExitCode() }
+
+func verdictErr(v *contract.Verdict) error {
+	if v.State == contract.Pass {
+		return nil
+	}
+	return verdictError{v}
+}
+
+// conclude is the error of a run with a contract: failed requests are the
+// contract's affair, a run that did not come to its end is not.
+func conclude(c *cli.Context, v *contract.Verdict, out *tasks.Outcome, taskErr error) error {
+	if v == nil || taskErr != nil && !onlyFailedRequests(out) {
+		return taskErr
+	}
+	if taskErr != nil {
+		fmt.Fprintln(c.App.ErrWriter, "note: "+strings.Join(strings.Fields(taskErr.Error()), " "))
+	}
+	return verdictErr(v)
+}
+
+func onlyFailedRequests(out *tasks.Outcome) bool {
+	for _, to := range out.Tasks {
+		if to.Err != nil || to.Inference != nil && to.Inference.Stopped {
+			return false
+		}
+	}
+	return !out.Stopped
+}
+
+// planned is what a plan will ask, for the contract.
+func planned(est []tasks.Estimate, o tasks.Options) []facts.PlannedPair {
+	mode := o.Mode
+	scored := mode != tasks.ModeInfer && mode != tasks.ModePerf && mode != tasks.ModePerfViz
+	var out []facts.PlannedPair
+	for _, e := range est {
+		cfg := e.Set.Config
+		p := facts.PlannedPair{Model: e.Task.ModelAbbr, Dataset: e.Task.DatasetAbbr, Requests: int64(e.Requests), Stream: e.Task.Model.Config.Stream && cfg.Asking() != "ppl"}
+		if o.Duration > 0 {
+			p.Requests = 0 // as many as come
+		}
+		if scored {
+			counts := map[string]int64{}
+			for i := range e.Set.Samples {
+				counts[e.Set.Samples[i].Subset] += int64(e.Repeats)
+			}
+			p.Rows = append(p.Rows, facts.PlannedRow{Name: p.Dataset, N: int64(e.Samples * e.Repeats)})
+			for _, name := range e.Set.Subsets {
+				if name != "" {
+					p.Rows = append(p.Rows, facts.PlannedRow{Name: cfg.AbbrOf(name), N: counts[name]})
+				}
+			}
+			for _, g := range cfg.Groups {
+				p.Rows = append(p.Rows, facts.PlannedRow{Name: g.Name, Group: true})
+			}
+		}
+		out = append(out, p)
+	}
+	return out
+}
+
+// gateCommand is `ais_bench gate`.
+func gateCommand() *cli.Command {
+	return &cli.Command{
+		Name: "gate", Usage: "judge runs by an acceptance contract; the exit code is the verdict", ArgsUsage: "RUN…",
+		Description: "RUN is a run folder, its name below --work-dir, or latest; several are repeats of one configuration and are judged\n" +
+			"together. Every clause is PASS, FAIL or INCONCLUSIVE by the interval of its figures. Nothing is asked and nothing in the\n" +
+			"run folders is changed. Exit codes: 0 PASS, 1 FAIL, 4 INCONCLUSIVE, 2 a bad contract, 3 a run that cannot be read.\n" +
+			"docs/gate.md explains contracts.",
+		Flags: []cli.Flag{
+			&cli.StringFlag{Name: "contract", Usage: "acceptance contract, YAML `FILE`"},
+			&cli.StringFlag{Name: "baseline", Usage: "`RUN` that compare.baseline refers to"},
+			&cli.StringFlag{Name: "junit", Usage: "write the verdict as JUnit XML to this `FILE`"},
+			&cli.StringFlag{Name: "json", Usage: "write the verdict as JSON to this `FILE`; - prints it instead of the table"},
+			&cli.BoolFlag{Name: "list-metrics", Usage: "print every name that a clause may use, with value, unit and interval"},
+			&cli.StringSliceFlag{Name: "goodput", Usage: "service levels in ms (`ttft:500 tpot:50`); the contract's own win"},
+			&cli.StringFlag{Name: "work-dir", Aliases: []string{"w"}, Value: "outputs/default", Usage: "root of run folders"},
+		},
+		Action: gateAction,
+	}
+}
+
+func gateAction(c *cli.Context) error {
+	if c.NArg() == 0 {
+		return usagef("gate: name one run folder or more, or latest")
+	}
+	slos, err := metrics.ParseSLOs(c.StringSlice("goodput"))
+	if err != nil {
+		return usage(err)
+	}
+	o := metrics.Options{SLOs: slos}
+	if c.String("contract") == "" && !c.Bool("list-metrics") {
+		return usagef("gate: name a contract with --contract FILE, or --list-metrics to see what one may say")
+	}
+	var runs []*outputs.Run
+	for _, name := range c.Args().Slice() {
+		run, err := tasks.OpenRun(c.String("work-dir"), name)
+		if err != nil {
+			return err
+		}
+		if slices.ContainsFunc(runs, func(r *outputs.Run) bool { return r.Dir() == run.Dir() }) {
+			return usagef("gate: %s is named twice: a run is no repeat of itself", run.Dir())
+		}
+		runs = append(runs, run)
+	}
+	if c.Bool("list-metrics") {
+		return listMetrics(c, runs, o)
+	}
+	g, err := openGate(c, o)
+	if err != nil {
+		return err
+	}
+	v, err := g.judge(runs...)
+	if err != nil {
+		return err
+	}
+	d := g.document(v, c.Args().Slice()...)
+	if path := c.String("junit"); path != "" {
+		if err := writeVerdict(path, d.WriteJUnit); err != nil {
+			return err
+		}
+	}
+	switch path := c.String("json"); path {
+	case "":
+	case "-":
+		if err := d.WriteJSON(c.App.Writer); err != nil {
+			return fmt.Errorf("print the verdict: %w", err)
+		}
+		return verdictErr(v)
+	default:
+		if err := writeVerdict(path, d.WriteJSON); err != nil {
+			return err
+		}
+	}
+	if err := printVerdict(c, g, v); err != nil {
+		return err
+	}
+	return verdictErr(v)
+}
+
+// listMetrics prints all names with their values.
+func listMetrics(c *cli.Context, runs []*outputs.Run, o metrics.Options) error {
+	set, err := facts.Open(runs, facts.Options{Metrics: o})
+	if err != nil {
+		return &tasks.EnvironmentError{Err: err}
+	}
+	t := outputs.Table{Title: "Figures that a clause may use", Columns: []outputs.Column{{Name: "Name"}, {Name: "Value"}, {Name: "Unit"}, {Name: "n", Kind: outputs.KindInt},
+		{Name: "95 % interval"}, {Name: "Method"}}}
+	for _, p := range set.Paths() {
+		f, err := set.Lookup(p)
+		if err != nil {
+			continue // a list in the manifest
+		}
+		if !f.Defined() && strings.Contains(f.Name, "by_input_length") {
+			continue // a range that the run has no request of has no figures either
+		}
+		m := contract.MetricOf(f, contract.DefaultConfidence)
+		value, span := m.Words()
+		method := m.Method
+		if m.Reason != "" {
+			method = m.Reason
+		}
+		t.AddRow(m.Name, value, m.Unit, m.N, span, method)
+	}
+	t.Notes = append(t.Notes, "any percentile may be asked for: perf.ttft.p97_ms, perf.ttft[\"p99.9_ms\"]; observed figures are certain of these runs and have no interval",
+		"with --baseline: compare.baseline.NAME.change and .difference of any of them")
+	return t.WriteText(c.App.Writer, outputs.TextOptions{MaxWidth: 120})
+}
