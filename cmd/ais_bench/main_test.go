@@ -18,7 +18,7 @@ import (
 
 // The commands are tested by the scripts in testdata, which read as
 // documentation. Scripts may start servers: `serve KIND` for one that
-// misbehaves in a known way, `simulate [ANSWERS ACCURACY]` for the simulator;
+// misbehaves in a known way, `simulate [root=PATH] [model=NAME…] [ANSWERS ACCURACY]` for the simulator;
 // both put the address into $URL.
 func TestMain(m *testing.M) {
 	sandbox.MaybeChild()
@@ -105,9 +105,21 @@ func flip(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Check(os.WriteFile(path, b, 0o644))
 }
 
-// simulate starts the simulator: simulate [ANSWERS ACCURACY]
+// simulate starts the simulator: simulate [root=PATH] [model=NAME…] [ANSWERS ACCURACY]
 func simulate(ts *testscript.TestScript, neg bool, args []string) {
 	cfg := simulator.Config{Preset: "instant"}
+	for len(args) > 0 && strings.Contains(args[0], "=") {
+		key, value, _ := strings.Cut(args[0], "=")
+		switch key {
+		case "root":
+			cfg.RootPath = value
+		case "model":
+			cfg.ServedModelNames = append(cfg.ServedModelNames, value)
+		default:
+			ts.Fatalf("simulate: unknown option %s", args[0])
+		}
+		args = args[1:]
+	}
 	if len(args) == 2 {
 		cfg.Answers = ts.MkAbs(args[0])
 		if _, err := fmt.Sscan(args[1], &cfg.Accuracy); err != nil {

@@ -44,6 +44,7 @@ func simCommand() *cli.Command {
 			&cli.IntFlag{Name: "port", Value: 8000, Usage: "port to listen on; 0 picks a free one", Category: server},
 			&cli.GenericFlag{Name: "served-model-name", Value: &nameList{}, Usage: "model `NAME`; several by commas or repetition; without it sim", Category: server},
 			&cli.StringFlag{Name: "api-key", Usage: "`KEY` that requests must carry", Category: server, EnvVars: []string{"AIS_BENCH_SIM_API_KEY"}},
+			&cli.StringFlag{Name: "root-path", Usage: "`PATH` prefix below which everything lies, as behind a gateway (/api)", Category: server},
 			&cli.StringFlag{Name: "ssl-certfile", Usage: "PEM `FILE` of the certificate: serve HTTPS", Category: server},
 			&cli.StringFlag{Name: "ssl-keyfile", Usage: "PEM `FILE` of its key", Category: server},
 			&cli.StringFlag{Name: "metrics-flavor", Value: "vllm", Usage: "names of /metrics and /server_info: vllm or sglang", Category: server},
@@ -136,7 +137,7 @@ func (l *faultList) String() string {
 // simConfig reads the flags.
 func simConfig(c *cli.Context) simulator.Config {
 	cfg := simulator.Config{
-		ServedModelNames: *c.Generic("served-model-name").(*nameList), APIKey: c.String("api-key"), Flavor: c.String("metrics-flavor"), NoDevMode: c.Bool("no-dev-mode"),
+		ServedModelNames: *c.Generic("served-model-name").(*nameList), APIKey: c.String("api-key"), Flavor: c.String("metrics-flavor"), RootPath: c.String("root-path"), NoDevMode: c.Bool("no-dev-mode"),
 		Seed: c.Int64("seed"), MaxModelLen: c.Int("max-model-len"), KeepAlive: c.Duration("keep-alive"),
 		MaxNumSeqs: c.Int("max-num-seqs"), MaxNumBatchedTokens: c.Int("max-num-batched-tokens"), NumGPUBlocks: c.Int("num-gpu-blocks"),
 		BlockSize: c.Int("block-size"), DisablePrefixCaching: c.Bool("no-enable-prefix-caching") || !c.Bool("enable-prefix-caching"),

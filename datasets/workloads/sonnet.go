@@ -23,7 +23,8 @@ const sonnetInstruction = "Choose as many lines as you can from the poem below a
 // has max(round((InputLen−base)/avg), 1) lines; the first
 // max(round((PrefixLen−base)/avg), 0) are the poem's own first lines in every
 // prompt, the others are drawn with replacement. Prompts of more than InputLen
-// tokens are drawn again. The poem is our own unless DatasetPath names a text
+// tokens are drawn again, and where none of a hundred fits (lines of one length,
+// rounded up; vLLM draws for ever) with a line less. The poem is our own unless DatasetPath names a text
 // file, one verse a line.
 //
 // Uses: NumPrompts, InputLen, OutputLen, PrefixLen, DatasetPath, ChatTemplate,
@@ -48,7 +49,7 @@ func (w *sonnet) String() string {
 func (w *sonnet) Notes() []string { return nil }
 
 // sonnetDraws bounds the redrawing of one prompt.
-const sonnetDraws = 1000
+const sonnetDraws = 100
 
 func (w *sonnet) Samples(ctx context.Context) ([]datasets.Sample, error) {
 	cfg := &w.cfg
@@ -75,12 +76,15 @@ func (w *sonnet) Samples(ctx context.Context) ([]datasets.Sample, error) {
 	err = each(ctx, len(samples), func(i int) error {
 		r := stream(cfg.Seed, purposePrompt+uint64(i))
 		s := cfg.sample(strconv.Itoa(i), cfg.OutputLen)
-		for n := 0; ; n++ {
-			if n == sonnetDraws {
-				return fmt.Errorf("no %d lines of the text fit %d tokens; raise the input length or lower the prefix length", want, cfg.InputLen)
+		for n, count := 0, want; ; n++ {
+			if n > 0 && n%sonnetDraws == 0 {
+				if count == max(fixed, 1) {
+					return fmt.Errorf("no %d lines of the text fit %d tokens; raise the input length or lower the prefix length", count, cfg.InputLen)
+				}
+				count--
 			}
 			var b strings.Builder
-			for k := range want {
+			for k := range count {
 				if k < fixed {
 					b.WriteString(lines[k])
 				} else {

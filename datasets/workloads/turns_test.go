@@ -162,3 +162,17 @@ func TestTurnsRefused(t *testing.T) {
 		t.Errorf("a context of 90 tokens: %v", err)
 	}
 }
+
+// Lines of one length, rounded up, are too long for ever: a line less is taken.
+func TestSonnetOfEqualLines(t *testing.T) {
+	cfg := small(t, "sonnet")
+	cfg.Tokenizer = wordTokenizer{newPieceTokenizer()}
+	cfg.DatasetPath, cfg.CacheBust, cfg.PrefixLen, cfg.NumPrompts = write(t, "s.txt", strings.Repeat("gra lo mi an by so ta ne ro vu\n", 20)), "", 0, 3
+	base := len(strings.Fields(sonnetInstruction)) + 1
+	cfg.InputLen = base + 37 // 3.7 lines of ten words: four do not fit
+	for _, s := range samplesOf(t, "sonnet", cfg) {
+		if got := s.Fields[FieldInputLen]; got != base+30 {
+			t.Errorf("sample %s has %v tokens, want three lines, %d", s.ID, got, base+30)
+		}
+	}
+}

@@ -18,6 +18,7 @@ type Config struct {
 	// Identity and access.
 	ServedModelNames []string      // names accepted in "model"; the first one is the id [sim]
 	APIKey           string        // when set, requests without "Authorization: Bearer <key>" get 401 []
+	RootPath         string        // everything lies below this path and nothing beside it, as behind a gateway (/api) []
 	Flavor           string        // whose metric names /metrics speaks: vllm or sglang [vllm]
 	NoDevMode        bool          // what vLLM serves only in its development mode (/server_info, cache resets) is not there [false]
 	Seed             int64         // seed of everything random [0]
@@ -118,6 +119,9 @@ func (c Config) withDefaults() (Config, error) {
 	setInt(&c.Shape.EventsPerWrite, 1)
 	setString(&c.Shape.RoleDelta, "first-token")
 	setString(&c.Shape.Usage, "auto")
+	if c.RootPath = strings.Trim(c.RootPath, "/"); c.RootPath != "" {
+		c.RootPath = "/" + c.RootPath
+	}
 	c.Accuracy = max(c.Accuracy, 0)
 	c.OutputLenSigma = max(c.OutputLenSigma, 0)
 

@@ -224,6 +224,14 @@ var devPaths = map[string]bool{"/server_info": true, "/get_server_info": true, "
 // takes time, else nil.
 func (s *Server) handle(c *conn, r *http.Request, body []byte) *call {
 	path := strings.TrimSuffix(r.URL.Path, "/")
+	if root := s.cfg.RootPath; root != "" {
+		rest, below := strings.CutPrefix(path, root)
+		if !below || rest != "" && rest[0] != '/' {
+			c.reply(r, jsonError(404, "NotFoundError", "Not Found: "+r.URL.Path+"; this server lies below "+root))
+			return nil
+		}
+		path = rest
+	}
 	if s.cfg.APIKey != "" && !openPaths[path] && r.Header.Get("Authorization") != "Bearer "+s.cfg.APIKey {
 		c.reply(r, jsonError(401, "AuthenticationError", "Unauthorized"))
 		return nil

@@ -257,6 +257,26 @@ func TestRequestOptions(t *testing.T) {
 	}
 }
 
+// Behind a gateway everything lies below one path.
+func TestRootPath(t *testing.T) {
+	_, url := start(t, Config{Preset: "instant", RootPath: "api/"})
+	for path, want := range map[string]int{"/api/v1/completions": 200, "/v1/completions": 404, "/apiv1/completions": 404} {
+		if status, _, body, err := post(t, url+path, `{"prompt":"x","max_tokens":2}`); err != nil || status != want {
+			t.Errorf("%s: status %d, want %d (%v): %s", path, status, want, err, body)
+		}
+	}
+	for path, want := range map[string]int{"/api/health": 200, "/api/v1/models": 200, "/health": 404} {
+		res, err := http.Get(url + path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		res.Body.Close()
+		if res.StatusCode != want {
+			t.Errorf("%s: status %d, want %d", path, res.StatusCode, want)
+		}
+	}
+}
+
 func TestBadRequestsGetOpenAIErrors(t *testing.T) {
 	_, url := start(t, Config{Preset: "instant", MaxModelLen: 100, APIKey: "key", ServedModelNames: []string{"m", "lora"}})
 	auth := []string{"Authorization", "Bearer key"}
