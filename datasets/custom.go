@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"slices"
 	"sort"
+	"strconv"
 	"strings"
 
 	"ais_bench/datasets/pyrandom"
@@ -234,8 +235,9 @@ func shapeCustomMCQ(row map[string]any, _ position) ([]item, error) {
 	return []item{it}, nil
 }
 
-// customParams reads the output length a row asks for.
+// customParams reads the output length a row asks for, and when it arrives.
 func customParams(s *Sample) error {
+	s.ArriveNS = arrival(s.Fields["timestamp"])
 	for _, column := range []string{"max_tokens", "max_out_len"} {
 		v, ok := s.Fields[column]
 		if !ok || textOf(v) == "" {
@@ -248,6 +250,17 @@ func customParams(s *Sample) error {
 		s.MaxTokens = n
 	}
 	return nil
+}
+
+// arrival reads a time stamp in ms, as AISBench's data have them; -1 where there
+// is none. Other things under that name, such as dates, are no error: what a
+// replay needs is checked when one is asked for.
+func arrival(v any) int64 {
+	ms, err := strconv.ParseFloat(strings.TrimSpace(textOf(v)), 64)
+	if err != nil || !(ms >= 0 && ms < 1e12) {
+		return -1
+	}
+	return int64(math.Round(ms * 1e6))
 }
 
 // maxRequestCount bounds the samples made of a custom file's rows, which are all

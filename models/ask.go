@@ -89,9 +89,11 @@ func (s *service) once(ctx context.Context, req *Request, body []byte, stream, l
 	defer func() {
 		r.Connected, r.FirstByte, r.Reused, r.Resent = x.Connected, x.FirstByte, x.Reused, int32(x.Resent)
 		r.BytesIn, r.KernelStamp = x.BytesIn(), x.KernelStamp()
+		r.SetupWait = x.SetupWait
 		if r.End == outputs.Never {
 			r.End = s.clock.Now()
 		}
+		x.Finish(patience) // last: from here on x belongs to whoever reads the end of its body
 	}()
 	if err != nil {
 		r.Stream = stream
@@ -126,7 +128,7 @@ func (s *service) once(ctx context.Context, req *Request, body []byte, stream, l
 func (s *service) refused(r *Result, x *transport.Exchange) *Result {
 	body, _, err := readBody(x, maxErrorBody+1)
 	r.End = x.At()
-	x.Close(0)
+	x.Close()
 	var te *transport.Error
 	if errors.As(err, &te) && (te.Status == outputs.StatusCancelled || te.Status == outputs.StatusTimeoutTotal) {
 		return s.failedBy(r, err)
@@ -153,14 +155,14 @@ func (s *service) readWhole(r *Result, x *transport.Exchange, kind string, logpr
 	body, at, err := readBody(x, maxBody)
 	r.End = at
 	if err != nil {
-		x.Close(0)
+		x.Close()
 		s.failedBy(r, err)
 		if len(body) > 0 {
 			r.Error += ": " + Scrub(quote(body), s.secrets)
 		}
 		return
 	}
-	x.Close(0)
+	x.Close()
 	trimmed := bytes.TrimSpace(body)
 	switch {
 	case len(trimmed) == 0:

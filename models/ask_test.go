@@ -729,7 +729,9 @@ func TestManyAtOnce(t *testing.T) {
 		}()
 	}
 	wg.Wait()
-	if st := client.Stats(); st.Opened+st.Reused != 256+st.Resent || st.MaxOpen > 64 {
+	// A connection whose answer has just ended may still wait for the end of the body
+	// when the next request goes out on another.
+	if st := client.Stats(); st.Opened+st.Reused != 256+st.Resent || st.MaxOpen > 2*64 {
 		t.Errorf("pool %+v", st)
 	}
 }

@@ -51,7 +51,7 @@ func (s *service) call(ctx context.Context, method, target string, in any) ([]by
 		return nil, s.refused(r, x)
 	}
 	out, _, err := readBody(x, maxBody)
-	x.Close(0)
+	x.Close()
 	switch trimmed := strings.TrimSpace(string(out)); {
 	case err != nil:
 		return nil, s.failedBy(r, err)

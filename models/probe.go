@@ -135,7 +135,7 @@ func (p *Probe) Ask(ctx context.Context, q Question) *Reply {
 		r.Header[f.Name] = Scrub(f.Value, s.secrets)
 	}
 	got, _, err := readBody(x, probeBody)
-	x.Close(0)
+	x.Close()
 	r.Body = []byte(Scrub(string(got), s.secrets))
 	if err != nil {
 		r.fail(s, err)

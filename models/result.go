@@ -34,7 +34,11 @@ type Result struct {
 	// 422) before it was asked in the form this result is of: without
 	// stream_options, with max_completion_tokens, or not streamed. The times are
 	// those of the last form alone.
-	Fallbacks  int32
+	Fallbacks int32
+	// SetupWait is how long, in ns, the client's own limit of connection set-ups
+	// (Options.MaxDials) held the request up: a part of its TTFT that is not the
+	// server's.
+	SetupWait  int64
 	BytesIn    int64
 	RetryAfter int64 // ns the server asked to wait (429, 503); 0 = not said
 

@@ -14,9 +14,8 @@ import (
 	"ais_bench/outputs"
 )
 
-// patience is how long the end of the body is waited for after [DONE], so that
-// the connection can be used again. It is in no measured time, only in when the
-// caller gets the result.
+// patience is how long the end of the body is waited for after [DONE], beside
+// everything else, so that the connection can be used again.
 const patience = 500 * time.Millisecond
 
 // tokenCounter turns the running token counts that some servers send with every
@@ -42,7 +41,8 @@ func (t *tokenCounter) payload(counted bool, total int32) {
 
 // readStream reads a streamed answer by design's rules: a payload is what was
 // generated, the time of an event is its arrival, and only a stream that ended
-// properly and carried a payload has succeeded.
+// properly and carried a payload has succeeded. After [DONE] it leaves x open:
+// the end of the body may be missing.
 func (s *service) readStream(r *Result, x *transport.Exchange) {
 	rd := sse.NewReader(x)
 	a := wire.NewAnswer()
@@ -121,13 +121,11 @@ func (s *service) readStream(r *Result, x *transport.Exchange) {
 	}
 	ended := done || errors.Is(err, io.EOF)
 	r.End = lastEvent // Never without events: then the time of the return
-	if done {
-		x.Close(patience)
-	} else {
+	if !done {
 		if ended {
 			r.End = max(lastEvent, x.At())
 		}
-		x.Close(0)
+		x.Close()
 	}
 	if r.Status != "" {
 		return // failed inside the loop

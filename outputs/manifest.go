@@ -186,7 +186,9 @@ type PairState struct {
 	State    string `json:"state"`
 	Requests int64  `json:"requests"` // questions that are due
 	Failed   int64  `json:"failed"`   // of these asked without getting an answer
-	NotAsked int64  `json:"not_asked,omitempty"`
+	// Cancelled were asked, but cut off by the user before their answer ended.
+	Cancelled int64 `json:"cancelled,omitempty"`
+	NotAsked  int64 `json:"not_asked,omitempty"`
 	// Sessions that asked it. Above 1 its duration and throughput span pauses.
 	Sessions int    `json:"sessions,omitempty"`
 	Scoring  string `json:"scoring_error,omitempty"` // why the last scoring failed; the answers are there all the same

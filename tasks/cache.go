@@ -172,9 +172,10 @@ func (in *inference) sendOnce(ctx context.Context) error {
 			delete(req.Params, "min_tokens")
 			req.ID = in.requestID("warm")
 			res := in.svc.client.Do(ctx, req)
+			sent(s, res)
 			res.Decode()
 			rec := newRecord(res, req)
-			in.label(rec, sample, 0, 0, s)
+			in.label(rec, question{sample: sample}, 0, 0, 0, s)
 			in.keep(rec)
 			if res.Status == outputs.StatusOK {
 				ok.Add(1)

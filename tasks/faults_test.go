@@ -108,6 +108,12 @@ func TestReuseAsksOnlyWhatIsMissing(t *testing.T) {
 			if missing == 0 || missing == before.Inference.Asked {
 				t.Fatalf("%d of %d failed: nothing is shown", missing, before.Inference.Asked)
 			}
+			had := 0
+			for _, rec := range measured(t, first.Run, before.Task) {
+				if rec.OK() {
+					had++
+				}
+			}
 			sim, url := startSim(t, set, simulator.Config{Accuracy: 0.5, Seed: 3})
 			again, after := runOnce(t, modelAt(url, set), set, Options{WorkDir: dir, Reuse: "latest"})
 			if after.Err != nil {
@@ -116,9 +122,23 @@ func TestReuseAsksOnlyWhatIsMissing(t *testing.T) {
 			if again.Run.Dir() != first.Run.Dir() {
 				t.Errorf("the run went on in %s, not in %s", again.Run.Dir(), first.Run.Dir())
 			}
-			perQuestion := int64(max(len(after.Estimate.Set.Samples[0].Choices), 1))
-			if s := sim.Stats(); s.QuestionsAsked != int64(missing) || s.Requests != int64(missing)*perQuestion+1 { // and the one that looks whether the server works
-				t.Errorf("%d requests about %d questions for %d missing answers of %d requests each", s.Requests, s.QuestionsAsked, missing, perQuestion)
+			// Of a question with labels those are asked for that have no score yet.
+			perQuestion := max(len(after.Estimate.Set.Samples[0].Choices), 1)
+			want := before.Inference.Asked*perQuestion - had + 1 // and the one that looks whether the server works
+			if s := sim.Stats(); s.QuestionsAsked != int64(missing) || s.Requests != int64(want) {
+				t.Errorf("%d requests about %d questions, want %d about the %d that have no answer", s.Requests, s.QuestionsAsked, want, missing)
+			}
+			ok, retries := 0, 0
+			for _, rec := range measured(t, again.Run, after.Task) {
+				if rec.OK() {
+					ok++
+				}
+				if rec.Attempt > 0 {
+					retries++
+				}
+			}
+			if ok != before.Inference.Asked*perQuestion || retries != missing {
+				t.Errorf("the records hold %d answers and %d further attempts, want %d and %d", ok, retries, before.Inference.Asked*perQuestion, missing)
 			}
 			if r := after.Inference; r.Resumed != r.Asked-missing || r.Answered != missing || r.Failed != 0 {
 				t.Errorf("kept %d, answered %d, failed %d; want %d, %d, 0", r.Resumed, r.Answered, r.Failed, r.Asked-missing, missing)

@@ -1,7 +1,6 @@
 package tasks
 
 import (
-	"cmp"
 	"context"
 	"crypto/sha256"
 	"errors"
@@ -43,23 +42,28 @@ type inference struct {
 	coalesced   atomic.Int64
 	answered    atomic.Int64 // requests of all phases that ended well
 	abort       context.CancelFunc
+	hashes      []string // of the samples' prompts, by index; "" = not asked
+	left        leftover
+	waitsMu     sync.Mutex
+	setupWaits  []int64 // ns that measured requests waited for a connection set-up slot
 }
 
-// Inference is what asking one task was like.
+// Inference is what asking one task was like. Of the questions that were due,
+// each was Resumed, Answered, Failed, Cancelled or NotAsked.
 type Inference struct {
-	Asked    int // questions that were due
-	Answered int // of these, answered in this run
-	Resumed  int // answered by an earlier run and kept
-	Failed   int // still without an answer
-	Load     load.Report
-	Health   *load.Health // of the client in the measured phase; nil when nothing was asked
-	Pool     models.PoolStats
-	Reasons  map[string]int // failure → count
-	Stopped  bool           // interrupted by the user
+	Asked     int // questions that were due
+	Answered  int // of these, answered in this run
+	Resumed   int // answered by an earlier run and kept
+	Failed    int // asked in vain
+	Cancelled int // asked, but cut off by the user before the answer ended
+	NotAsked  int // never sent: the run was interrupted or gave up; 0 for a run for a length of time
+	Load      load.Report
+	Health    *load.Health // of the client in the measured phase; nil when nothing was asked
+	Pool      models.PoolStats
+	Reasons   map[string]int // failure → count
+	Stopped   bool           // interrupted by the user
+	Warnings  []string       // what a reader of the figures must know
 }
-
-// errAllWarmupsFailed stands for a service that does not work at all.
-var errAllWarmupsFailed = errors.New("all warm-up requests failed")
 
 // ask carries the inference out.
 func (in *inference) ask(ctx context.Context) (rep Inference, err error) {
@@ -70,6 +74,10 @@ func (in *inference) ask(ctx context.Context) (rep Inference, err error) {
 		return rep, err
 	}
 	rep.Resumed, rep.Asked = resumed, len(todo)+resumed
+	if in.opts.Duration == 0 {
+		rep.NotAsked = len(todo)
+	}
+	in.hashPrompts(todo)
 	if in.journal, err = in.run.Journal(in.task.ModelAbbr, in.task.DatasetAbbr); err != nil {
 		return rep, err
 	}
@@ -103,24 +111,25 @@ func (in *inference) phases(ctx context.Context, todo []question, rep *Inference
 		in.observe.TaskEnded(in.task)
 		return nil
 	}
-	if err := in.warmUp(ctx); err != nil {
+	cfg, err := loadConfig(in.task, in.opts, in.svc.cfg, todo)
+	if err != nil {
+		return err
+	}
+	cfg.Clock, cfg.Stop = in.clock, in.stop
+	if rep.Stopped, err = in.warmUp(ctx, rep); err != nil || rep.Stopped {
 		return err
 	}
 	if err := in.prepareCache(ctx); err != nil {
 		return err
 	}
 	in.watch.measured(ctx)
-	cfg, err := in.loadConfig(len(todo))
-	if err != nil {
-		return err
-	}
 	expected := cfg.Count
 	in.observe.TaskStarted(in.task, requestsOf(todo, expected), cfg.Duration)
 	defer in.observe.TaskEnded(in.task)
-	var answered, failed atomic.Int64
+	var counts [3]atomic.Int64
 	sampler := load.NewHealthSampler(0)
 	totals := func() load.HealthInput {
-		return load.HealthInput{Load: rep.Load, Pool: in.svc.client.Stats(), Clock: in.clock.Report(),
+		return load.HealthInput{Load: rep.Load, Pool: in.svc.client.Stats(), Clock: in.clock.Report(), SetupWaits: in.setupWaits,
 			Events: in.reads.Load() + in.coalesced.Load(), Coalesced: in.coalesced.Load()}
 	}
 	sampler.Start(totals())
@@ -129,198 +138,53 @@ func (in *inference) phases(ctx context.Context, todo []question, rep *Inference
 			in.unmeasured(ctx, s)
 			return
 		}
-		if in.one(ctx, todo[s.Index%len(todo)], s, s.Index/len(todo)) {
-			answered.Add(1)
-		} else {
-			failed.Add(1)
-		}
+		counts[in.one(ctx, todo[s.Index%len(todo)], s, s.Index/len(todo))].Add(1)
 	})
 	health := sampler.Stop(totals())
 	rep.Health = &health
-	rep.Answered, rep.Failed, rep.Stopped = int(answered.Load()), int(failed.Load()), rep.Load.Stopped
-	if expected > 0 && rep.Answered+rep.Failed < expected {
-		rep.Failed = expected - rep.Answered
-	}
+	rep.Answered, rep.Failed, rep.Cancelled = int(counts[answered].Load()), int(counts[failed].Load()), int(counts[cancelled].Load())
+	rep.Stopped = rep.Load.Stopped
+	rep.NotAsked = max(rep.NotAsked-rep.Answered-rep.Failed-rep.Cancelled, 0)
 	return nil
 }
 
-// dispatch sends the requests of the measured phase, in rounds where the run
-// asks so (Options.Batch).
-func (in *inference) dispatch(ctx context.Context, cfg load.Config, do func(context.Context, load.Slot)) load.Report {
-	size := in.opts.Batch
-	if size <= 0 || cfg.Count <= size {
-		return load.Run(ctx, cfg, do)
-	}
-	var all load.Report
-	count := cfg.Count
-	cfg.Schedule, cfg.MaxConcurrency = load.AllAtOnce{}, size
-	for first := 0; first < count && !all.Stopped; first += size {
-		cfg.Count = min(size, count-first)
-		r := load.Run(ctx, cfg, func(ctx context.Context, s load.Slot) {
-			s.Index += first
-			do(ctx, s)
-		})
-		if first == 0 {
-			all.Started = r.Started
-		}
-		all.Ended, all.Stopped = r.Ended, r.Stopped
-		all.Dispatched += r.Dispatched
-		all.MaxInFlight = max(all.MaxInFlight, r.MaxInFlight)
-		all.Lag, all.SlotWait = append(all.Lag, r.Lag...), append(all.SlotWait, r.SlotWait...)
-	}
-	return all
-}
+// end is what became of a question that was asked.
+type end int
 
-// questions lists what is to be asked, without what an earlier run answered.
-func (in *inference) questions() (todo []question, resumed int, err error) {
-	done := map[outputs.PredictionKey]bool{}
-	if in.opts.resuming {
-		path := in.run.PredictionsPath(in.task.ModelAbbr, in.task.DatasetAbbr)
-		if done, err = answeredBefore(path); err != nil {
-			return nil, 0, err
-		}
-	}
-	repeats := in.task.repeats()
-	// Repeats of one sample are spread over the run, as a user's would be.
-	for r := range repeats {
-		for i := range in.set.Samples {
-			s := &in.set.Samples[i]
-			if done[outputs.PredictionKey{SampleID: sampleKey(s), Repeat: int32(r), Turn: lastTurn(s), SessionID: s.SessionID}] {
-				resumed++
-				continue
-			}
-			todo = append(todo, question{sample: s, index: i, repeat: int32(r)})
-		}
-	}
-	return todo, resumed, nil
-}
+const (
+	answered  end = iota
+	failed        // asked in vain
+	cancelled     // cut off by the user
+)
 
-// loadConfig is how the measured phase is dispatched.
-func (in *inference) loadConfig(n int) (load.Config, error) {
-	m := in.svc.cfg
-	cfg := load.Config{Clock: in.clock, Phase: outputs.PhaseMeasured, Count: n, MaxConcurrency: max(m.BatchSize, 1),
-		Cooldown: in.opts.Cooldown, Stop: in.stop, Drain: in.opts.Drain}
-	if in.opts.Duration > 0 {
-		cfg.Duration = in.opts.Duration
-		if !in.opts.CountAndDuration {
-			cfg.Count = 0
-		}
-	}
-	arrivals := load.Arrivals{RequestRate: m.RequestRate, Burstiness: m.TrafficCfg.Burstiness, RampUp: m.TrafficCfg.RampUpStrategy,
-		RampStart: m.TrafficCfg.RampUpStartRPS, RampEnd: m.TrafficCfg.RampUpEndRPS, Count: rescaled(cfg), Seed: uint64(in.opts.Seed)}
-	if arrivals.RampUp != "" {
-		arrivals.RequestRate = 0
-		if arrivals.Count == 0 {
-			arrivals.Count = n
-		}
-	}
-	if in.opts.Pressure {
-		cfg.Clients, cfg.MaxConcurrency = max(m.BatchSize, 1), 0
-		arrivals.Count = cfg.Clients
-	}
-	var err error
-	if cfg.Schedule, err = arrivals.Schedule(); err != nil {
-		return cfg, err
-	}
-	if len(in.opts.Stages) > 0 {
-		cfg.Schedule = load.Stages{List: in.opts.Stages, Seed: uint64(in.opts.Seed)}
-	}
-	if m.UseTimestamp {
-		times := make([]time.Duration, 0, n)
-		for i := range in.set.Samples {
-			if at := in.set.Samples[i].ArriveNS; at >= 0 {
-				times = append(times, time.Duration(at))
-			}
-		}
-		if len(times) == 0 {
-			return cfg, fmt.Errorf("use_timestamp: data set %s has no time stamps", in.task.Dataset.Name)
-		}
-		// A trace is an open loop: a concurrency cap would rewrite its times.
-		cfg.Schedule, cfg.MaxConcurrency = load.Replay{Times: times, Speed: cmp.Or(in.opts.ReplaySpeed, 1)}, 0
-	}
-	return cfg, nil
-}
-
-// warmUp sends questions that are not measured. They differ from the measured
-// ones by a first line of their own, so that they leave no prompt in a prefix
-// cache.
-func (in *inference) warmUp(ctx context.Context) error {
-	n := in.opts.NumWarmups
-	if n == 0 && in.opts.WarmupTime == 0 || len(in.set.Samples) == 0 {
-		return nil
-	}
-	cfg := load.Config{Clock: in.clock, Phase: outputs.PhaseWarmup, Count: n, MaxConcurrency: max(in.svc.cfg.BatchSize, 1), Stop: in.stop, Drain: in.opts.Drain}
-	if in.opts.WarmupTime > 0 {
-		cfg.Count, cfg.Duration = 0, in.opts.WarmupTime
-		in.observe.Note(fmt.Sprintf("%s: warm-up for %s", in.task, in.opts.WarmupTime))
-	} else {
-		in.observe.Note(fmt.Sprintf("%s: %d warm-up request(s)", in.task, n))
-	}
-	var ok atomic.Int64
-	var last atomic.Pointer[models.Result]
-	load.Run(ctx, cfg, func(ctx context.Context, s load.Slot) {
-		res := in.unmeasured(ctx, s)
-		if res.Status == outputs.StatusOK {
-			ok.Add(1)
-			return
-		}
-		last.Store(res)
-	})
-	if ok.Load() > 0 || ctx.Err() != nil {
-		return nil
-	}
-	if res := last.Load(); res != nil {
-		return fmt.Errorf("%w, the last one with %s: %s (--num-warmups 0 skips them)", errAllWarmupsFailed, res.Status, oneLine(res.Error))
-	}
-	return nil
-}
-
-// unmeasured sends a request of the warm-up or cool-down: the prompt of a
-// sample, changed in its first line, so that it neither warms the prefix cache
-// for a measured request nor profits from one.
-func (in *inference) unmeasured(ctx context.Context, s load.Slot) *models.Result {
-	sample := &in.set.Samples[s.Index%len(in.set.Samples)]
-	prompt := sample.Prompt
-	if len(sample.Choices) > 0 {
-		prompt = sample.Choices[0]
-	}
-	req := newRequest(in.svc.cfg, in.set.Config, sample, saltPrompt(prompt, s.Phase, s.Index))
-	if len(sample.Choices) > 0 {
-		req.MaxTokens, req.Stream = 1, false
-	}
-	req.ID = in.requestID(string(s.Phase))
-	res := in.svc.client.Do(ctx, req)
-	res.Decode()
-	rec := newRecord(res, req)
-	in.label(rec, sample, 0, 0, s)
-	in.keep(rec)
-	return res
-}
-
-// rescaled is how many arrivals a schedule is stretched to hold; 0 = open.
-func rescaled(cfg load.Config) int {
-	if cfg.Count == 0 {
-		return 0
-	}
-	return cfg.Count + cfg.Cooldown
-}
-
-// saltPrompt makes a prompt that shares no prefix with the original.
-func saltPrompt(p datasets.Prompt, phase outputs.Phase, i int) datasets.Prompt {
-	salt := fmt.Sprintf("Not measured, %s %d.\n", phase, i)
+// endOf is what a question's last record says.
+func endOf(rec *outputs.Record) end {
 	switch {
-	case len(p.TokenIDs) > 0:
-		ids := append([]int(nil), p.TokenIDs...)
-		for a, b := 0, len(ids)-1; a < b; a, b = a+1, b-1 {
-			ids[a], ids[b] = ids[b], ids[a]
-		}
-		return datasets.Prompt{TokenIDs: ids}
-	case len(p.Turns) > 0:
-		turns := append([]datasets.Turn(nil), p.Turns...)
-		turns[0].Text = salt + turns[0].Text
-		return datasets.Prompt{Turns: turns}
+	case rec.OK():
+		return answered
+	case rec.Status == outputs.StatusCancelled:
+		return cancelled
 	}
-	return datasets.Prompt{Text: salt + p.Text}
+	return failed
+}
+
+// hashPrompts computes the hashes of all prompts, so that none is computed
+// while requests are under way. Those of labels (PPL) and of conversations, whose
+// prompts are not known before, are computed as they come.
+func (in *inference) hashPrompts(todo []question) {
+	in.hashes = make([]string, len(in.set.Samples))
+	due := make([]*datasets.Sample, len(in.set.Samples))
+	for _, q := range todo {
+		if len(q.sample.Choices) == 0 && len(q.sample.FollowUps) == 0 {
+			due[q.index] = q.sample
+		}
+	}
+	_ = parallel(context.Background(), len(due), 0, func(_ context.Context, i int) error { // no call returns an error
+		if s := due[i]; s != nil {
+			in.hashes[i] = sha256Hex(promptText(newRequest(in.svc.cfg, in.set.Config, s, s.Prompt)))
+		}
+		return nil
+	})
 }
 
 // requestID numbers the requests of a run in the form of a random UUID, which
@@ -337,21 +201,25 @@ func (in *inference) requestID(kind string) string {
 	return id.String()
 }
 
-// one asks one question until it is answered or retries are used up, and
-// reports whether it was.
-func (in *inference) one(ctx context.Context, q question, s load.Slot, round int) bool {
+// one asks one question until it is answered or retries are used up.
+func (in *inference) one(ctx context.Context, q question, s load.Slot, round int) end {
 	if len(q.sample.Choices) > 0 {
 		return in.onePPL(ctx, q, s)
 	}
 	if len(q.sample.FollowUps) > 0 {
 		return in.conversation(ctx, q, s, round)
 	}
-	return in.exchange(ctx, q, s, round, 0, newRequest(in.svc.cfg, in.set.Config, q.sample, q.sample.Prompt)).OK()
+	req := newRequest(in.svc.cfg, in.set.Config, q.sample, q.sample.Prompt)
+	rec, write := in.exchange(ctx, q, s, round, 0, req)
+	write()
+	return endOf(rec)
 }
 
 // exchange sends a request, of turn number turn of its conversation, until it is
-// answered or retries are used up, and gives the last attempt's record.
-func (in *inference) exchange(ctx context.Context, q question, s load.Slot, round, turn int, req *models.Request) *outputs.Record {
+// answered or retries are used up, and gives the last attempt's record. The slot
+// is given back when nothing of the question is left to ask; what else is to be
+// done about the answer is left to write, so that it keeps nobody waiting.
+func (in *inference) exchange(ctx context.Context, q question, s load.Slot, round, turn int, req *models.Request) (rec *outputs.Record, write func()) {
 	retries := 0
 	if in.opts.Mode != ModePerf {
 		retries = in.svc.cfg.Retry
@@ -365,26 +233,55 @@ func (in *inference) exchange(ctx context.Context, q question, s load.Slot, roun
 			}
 		}
 		res := in.svc.client.Do(ctx, req)
+		sent(s, res)
+		again := attempt < retries && retryable(res.Status) && ctx.Err() == nil
+		if !again && (int32(turn) == lastTurn(q.sample) || res.Status != outputs.StatusOK) {
+			s.Done(res.End)
+		}
 		res.Decode()
 		rec := newRecord(res, req)
-		in.label(rec, q.sample, q.repeat+int32(round*in.task.repeats()), attempt, s)
-		rec.Turn = int32(turn)
-		in.label2(rec, req)
-		in.keep(rec)
-		in.observe.Answered(in.task, rec)
-		again := attempt < retries && retryable(rec.Status) && ctx.Err() == nil
-		if !again {
+		in.label(rec, q, round, turn, attempt, s)
+		write := func(last bool) {
+			in.storePrompt(rec, req, in.hashes[q.index])
+			in.keep(rec)
+			in.waited(res)
+			in.observe.Answered(in.task, rec)
+			if !last {
+				return
+			}
 			in.predict(rec, q, nil)
-			if !rec.OK() {
+			if endOf(rec) == failed {
 				in.failures.add(rec)
 			}
-			return rec
 		}
+		if !again {
+			return rec, func() { write(true) }
+		}
+		write(false)
 		if !in.pause(ctx, backoff(attempt, res)) {
-			in.predict(rec, q, nil)
-			in.failures.add(rec)
-			return rec
+			return rec, func() {
+				in.predict(rec, q, nil)
+				in.failures.add(rec)
+			}
 		}
+	}
+}
+
+// sent tells the load engine when a request left. One that was first refused in
+// another form (Result.Fallbacks) left long before its Sent, which is that of the
+// last form: the wait for the refusal is no lag of the client's.
+func sent(s load.Slot, res *models.Result) {
+	if res.Fallbacks == 0 {
+		s.Sent(res.Sent)
+	}
+}
+
+// waited notes how long a request waited for a connection set-up slot.
+func (in *inference) waited(res *models.Result) {
+	if res.SetupWait > 0 {
+		in.waitsMu.Lock()
+		in.setupWaits = append(in.setupWaits, res.SetupWait)
+		in.waitsMu.Unlock()
 	}
 }
 
@@ -401,19 +298,33 @@ func (in *inference) pause(ctx context.Context, d time.Duration) bool {
 	return false
 }
 
-func (in *inference) label(rec *outputs.Record, s *datasets.Sample, repeat int32, attempt int, slot load.Slot) {
+// label says whose record it is. round counts passes through the questions,
+// turn a question's labels (PPL). Attempts of earlier sessions count.
+func (in *inference) label(rec *outputs.Record, q question, round, turn, attempt int, slot load.Slot) {
 	rec.Model, rec.Dataset = in.task.ModelAbbr, in.task.DatasetAbbr
-	rec.SampleID, rec.SessionID = sampleKey(s), s.SessionID
-	rec.Repeat, rec.Attempt, rec.Phase = repeat, int32(attempt), slot.Phase
+	rec.SampleID, rec.SessionID = sampleKey(q.sample), q.sample.SessionID
+	rec.Repeat, rec.Turn, rec.Phase = q.repeat+int32(round*in.task.repeats()), int32(turn), slot.Phase
+	rec.Attempt = int32(attempt)
+	if slot.Phase == outputs.PhaseMeasured {
+		rec.Attempt += in.left.attempts[outputs.PredictionKey{SampleID: rec.SampleID, Repeat: rec.Repeat, Turn: rec.Turn, SessionID: rec.SessionID}]
+	}
 	rec.Scheduled = slot.Scheduled
 	if attempt > 0 { // a retry is due when it is sent; its back-off is not the service's latency
 		rec.Scheduled = rec.Sent
 	}
 }
 
-func (in *inference) label2(rec *outputs.Record, req *models.Request) {
+// storePrompt puts the prompt, as far as it is to be kept, and its hash into a
+// record; hash "" = not computed yet.
+func (in *inference) storePrompt(rec *outputs.Record, req *models.Request, hash string) {
+	if hash != "" && in.opts.NoStorePrompts {
+		rec.PromptSHA256 = hash
+		return
+	}
 	text := promptText(req)
-	rec.PromptSHA256 = sha256Hex(text)
+	if rec.PromptSHA256 = hash; hash == "" {
+		rec.PromptSHA256 = sha256Hex(text)
+	}
 	if !in.opts.NoStorePrompts {
 		rec.Prompt = text
 	}
@@ -451,37 +362,6 @@ func (in *inference) writeFailed(err error) {
 	if in.writeErr.CompareAndSwap(nil, &err) {
 		in.abort()
 	}
-}
-
-// failureLog counts why requests failed.
-type failureLog struct {
-	mu sync.Mutex
-	n  map[string]int
-}
-
-func (f *failureLog) add(rec *outputs.Record) {
-	reason := string(rec.Status)
-	if e := oneLine(rec.Error); e != "" {
-		reason += ": " + e
-	}
-	if len(reason) > 200 {
-		reason = strings.ToValidUTF8(reason[:200], "") + "…"
-	}
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	if f.n == nil {
-		f.n = map[string]int{}
-	}
-	if _, seen := f.n[reason]; !seen && len(f.n) >= 100 {
-		reason = string(rec.Status) // a server that words every failure differently must not fill memory
-	}
-	f.n[reason]++
-}
-
-func (f *failureLog) counts() map[string]int {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	return f.n
 }
 
 func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }

@@ -188,8 +188,8 @@ func finishManifest(out *Outcome, m *outputs.Manifest, opts *Options) error {
 			warn(&out.Warnings, fmt.Sprintf("%s%sit was asked in %d sessions; duration and throughput span the pauses between them", to.Task, warnResumed, p.Sessions))
 		}
 		told := slices.ContainsFunc(out.Warnings, func(w string) bool { return strings.HasPrefix(w, to.Task.String()+warnIncomplete) })
-		if p.NotAsked > 0 && !told {
-			warn(&out.Warnings, fmt.Sprintf("%s%s%d of %d questions were not asked", to.Task, warnIncomplete, p.NotAsked, p.Requests))
+		if p.NotAsked+p.Cancelled > 0 && !told {
+			warn(&out.Warnings, fmt.Sprintf("%s%s%d of %d questions were not asked, %d were cut off", to.Task, warnIncomplete, p.NotAsked, p.Requests, p.Cancelled))
 		}
 		if in := to.Inference; in != nil && in.Health != nil {
 			health[to.Task.String()] = in.Health
@@ -262,13 +262,13 @@ func asked(p *outputs.PairState, to *TaskOutcome, opts *Options) {
 		}
 		return
 	}
-	p.Requests, p.Failed, p.NotAsked = int64(in.Asked), int64(in.Failed), int64(in.notAsked(opts))
-	if in.Answered+in.Failed > 0 {
+	p.Requests, p.Failed, p.Cancelled, p.NotAsked = int64(in.Asked), int64(in.Failed), int64(in.Cancelled), int64(in.NotAsked)
+	if in.Answered+in.Failed+in.Cancelled > 0 {
 		p.Sessions++
 	}
 	p.State, p.Error = outputs.PairDone, ""
 	switch {
-	case in.Stopped || p.NotAsked > 0:
+	case in.Stopped || p.NotAsked+p.Cancelled > 0:
 		p.State = outputs.PairInterrupted
 		if to.Err != nil && !to.scoring {
 			p.Error = to.Err.Error()
@@ -280,25 +280,6 @@ func asked(p *outputs.PairState, to *TaskOutcome, opts *Options) {
 	case in.Failed > 0:
 		p.State, p.Error = outputs.PairFailed, fmt.Sprintf("%d of %d questions have no answer", in.Failed, in.Asked)
 	}
-}
-
-// failedIsAsked makes Failed the number of questions that were asked in vain. The
-// reasons hold one entry for each of them; what an interruption left is no failure.
-func (in *Inference) failedIsAsked() {
-	failed := 0
-	for _, n := range in.Reasons {
-		failed += n
-	}
-	in.Failed = min(in.Failed, failed)
-}
-
-// notAsked is how many questions were due and never sent. A run for a length of
-// time owes no number of questions.
-func (in *Inference) notAsked(opts *Options) int {
-	if opts.Duration > 0 {
-		return 0
-	}
-	return max(in.Asked-in.Resumed-in.Answered-in.Failed, 0)
 }
 
 // stateOf is where a run with these pairs stands.

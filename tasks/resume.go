@@ -1,10 +1,12 @@
 package tasks
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
+	"slices"
 
 	"ais_bench/datasets"
 	"ais_bench/outputs"
@@ -28,56 +30,98 @@ func answeredBefore(path string) (map[outputs.PredictionKey]bool, error) {
 	return done, nil
 }
 
+// leftover is what earlier sessions have of questions that are to be asked again.
+type leftover struct {
+	// attempts is the number the next attempt gets, by request: a question that
+	// was asked before is no new request.
+	attempts map[outputs.PredictionKey]int32
+	// labels are the records of labels (PPL) that have a score, by request.
+	labels map[outputs.PredictionKey]*outputs.Record
+}
+
+// label is the record of a question's label, nil when it has to be asked for.
+func (l leftover) label(q question, label int) *outputs.Record {
+	return l.labels[outputs.PredictionKey{SampleID: sampleKey(q.sample), Repeat: q.repeat, Turn: int32(label), SessionID: q.sample.SessionID}]
+}
+
 // recoverAnswers completes the predictions of a killed run from its records: the
 // two files are written side by side, so an answer may have reached only the
-// records. Asked again it would count twice. Likelihoods are not in records;
-// their questions are asked again.
-func recoverAnswers(run *outputs.Run, t *Task, set *datasets.Set, note func(string)) error {
+// records. Asked again it would count twice.
+func recoverAnswers(run *outputs.Run, t *Task, set *datasets.Set, note func(string)) (leftover, error) {
+	left := leftover{map[outputs.PredictionKey]int32{}, map[outputs.PredictionKey]*outputs.Record{}}
 	if run.RecordsPath(t.ModelAbbr, t.DatasetAbbr) == "" {
-		return nil
+		return left, nil
 	}
 	done, err := answeredBefore(run.PredictionsPath(t.ModelAbbr, t.DatasetAbbr))
 	if err != nil {
-		return err
+		return left, err
 	}
-	missing := map[outputs.PredictionKey]int{}
-	for i := range set.Samples {
-		s := &set.Samples[i]
-		for r := range t.repeats() {
-			k := outputs.PredictionKey{SampleID: sampleKey(s), Repeat: int32(r), Turn: lastTurn(s), SessionID: s.SessionID}
-			if !done[k] && len(s.Choices) == 0 {
-				missing[k] = i
-			}
+	missing := map[outputs.PredictionKey]question{}
+	for _, q := range allQuestions(t, set) {
+		k := outputs.PredictionKey{SampleID: sampleKey(q.sample), Repeat: q.repeat, Turn: lastTurn(q.sample), SessionID: q.sample.SessionID}
+		if !done[k] {
+			k.Turn = 0
+			missing[k] = q
 		}
 	}
 	if len(missing) == 0 {
-		return nil
+		return left, nil
 	}
 	var found []*outputs.Prediction
+	keep := func(q question, answer *outputs.Record, scores []*float64) {
+		p := &outputs.Prediction{ID: q.index, Gold: gold(q.sample), Subset: q.sample.Subset, LabelLogprobs: scores}
+		p.FromRecord(answer)
+		found = append(found, p)
+	}
 	for rec, err := range run.Records(t.ModelAbbr, t.DatasetAbbr) {
 		var damage *outputs.DamageError
 		if errors.As(err, &damage) {
 			continue // sealing reports it
 		}
 		if err != nil {
-			return err
+			return left, err
 		}
 		k := outputs.PredictionKey{SampleID: rec.SampleID, Repeat: rec.Repeat, Turn: rec.Turn, SessionID: rec.SessionID}
-		i, wanted := missing[k]
-		if !wanted || !rec.OK() || rec.Phase != outputs.PhaseMeasured {
+		whole := k // the question
+		whole.Turn = 0
+		q, wanted := missing[whole]
+		if !wanted || rec.Phase != outputs.PhaseMeasured {
 			continue
 		}
-		delete(missing, k)
-		p := &outputs.Prediction{ID: i, Gold: gold(&set.Samples[i]), Subset: set.Samples[i].Subset}
-		p.FromRecord(rec)
-		found = append(found, p)
+		labels := len(q.sample.Choices) > 0
+		_, scored := labelScore(rec)
+		switch {
+		case rec.OK() && !labels && rec.Turn == lastTurn(q.sample):
+			delete(missing, whole)
+			keep(q, rec, nil)
+		case rec.OK() && scored:
+			left.labels[k] = rec
+		case !rec.OK() && rec.Status != outputs.StatusCancelled:
+			left.attempts[k] = max(left.attempts[k], rec.Attempt+1)
+		}
+	}
+	for _, q := range missing {
+		scores := make([]*float64, len(q.sample.Choices))
+		var last *outputs.Record
+		for i := range scores {
+			if last = left.label(q, i); last == nil {
+				break
+			}
+			scores[i], _ = labelScore(last)
+		}
+		if last != nil {
+			keep(q, pplAnswer(last), scores)
+		}
 	}
 	if len(found) == 0 {
-		return nil
+		return left, nil
 	}
+	slices.SortFunc(found, func(a, b *outputs.Prediction) int {
+		return cmp.Or(cmp.Compare(a.Repeat, b.Repeat), cmp.Compare(a.ID, b.ID))
+	})
 	w, err := run.Predictions(t.ModelAbbr, t.DatasetAbbr)
 	if err != nil {
-		return err
+		return left, err
 	}
 	if w.Note() != "" {
 		note(w.Note())
@@ -85,10 +129,10 @@ func recoverAnswers(run *outputs.Run, t *Task, set *datasets.Set, note func(stri
 	note(fmt.Sprintf("%d answers that only the records had are kept", len(found)))
 	for _, p := range found {
 		if err := w.Append(p); err != nil {
-			return errors.Join(err, w.Close())
+			return left, errors.Join(err, w.Close())
 		}
 	}
-	return w.Close()
+	return left, w.Close()
 }
 
 // fingerprint identifies what an answer depends on besides the sample: answers

@@ -84,6 +84,9 @@ type Options struct {
 	// Stop ends sending when closed: requests in flight are drained, everything
 	// that came back is written and evaluated.
 	Stop <-chan struct{}
+	// Cut, when closed, cuts requests in flight off. What came back is written and
+	// evaluated all the same; the context ends that too.
+	Cut <-chan struct{}
 
 	resuming bool
 	session  int    // of the run, from 1
@@ -126,6 +129,9 @@ type Outcome struct {
 	Stopped  bool // interrupted by the user
 	Warnings []string
 	Clock    *transport.Clock
+	// Continues tells that what is missing can be asked for by another session
+	// (Options.Reuse); a performance run cannot.
+	Continues bool
 }
 
 // TaskOutcome is what one task led to. Err is the reason it did not complete.
@@ -221,7 +227,19 @@ func Run(ctx context.Context, plan *Plan, opts Options) (*Outcome, error) {
 	if err != nil {
 		return nil, DataError(err)
 	}
-	out := &Outcome{}
+	if opts.Mode.infers() {
+		timed := false
+		for _, e := range estimates {
+			if err := checkLoad(e.Task, e.Set, &opts); err != nil {
+				return nil, err
+			}
+			timed = timed || e.Task.Model.Config.UseTimestamp
+		}
+		if opts.ReplaySpeed != 0 && opts.ReplaySpeed != 1 && !timed {
+			return nil, errors.New("--replay-speed goes with time stamps: --set models.NAME.use_timestamp=true replays those of the data")
+		}
+	}
+	out := &Outcome{Continues: opts.Mode != ModePerf}
 	switch {
 	case opts.Reuse != "":
 		var note string
@@ -258,6 +276,9 @@ func Run(ctx context.Context, plan *Plan, opts Options) (*Outcome, error) {
 		for _, w := range estimates[i].Set.Warnings {
 			out.Warnings = append(out.Warnings, t.Dataset.Name+": "+w)
 		}
+		if w := unusedTimestamps(t, estimates[i].Set, &opts); w != "" {
+			out.Warnings = append(out.Warnings, w)
+		}
 	}
 	m, err := startManifest(out, before, clockNote, &opts)
 	if err != nil {
@@ -266,7 +287,9 @@ func Run(ctx context.Context, plan *Plan, opts Options) (*Outcome, error) {
 	opts.session = len(m.Sessions)
 	opts.runTag = fmt.Sprintf("ais-%s-%d", filepath.Base(out.Run.Dir()), len(m.Sessions))
 	if opts.Mode.infers() {
-		inferAll(ctx, out, &opts)
+		asking, cancel := UntilStopped(ctx, opts.Cut)
+		inferAll(asking, out, &opts)
+		cancel()
 	}
 	if opts.Mode.evaluates() {
 		evaluateAll(ctx, out, &opts)
@@ -295,6 +318,11 @@ func inferAll(ctx context.Context, out *Outcome, opts *Options) {
 		}()
 	}
 	wg.Wait()
+	for _, to := range out.Tasks {
+		if to.Inference != nil {
+			out.Warnings = append(out.Warnings, to.Inference.Warnings...)
+		}
+	}
 	out.Stopped = stopped(opts.Stop) || ctx.Err() != nil
 }
 
@@ -331,8 +359,9 @@ func inferOne(ctx context.Context, out *Outcome, to *TaskOutcome, opts *Options)
 	for _, n := range to.Notes {
 		note(n)
 	}
+	var left leftover
 	if opts.resuming {
-		if err := recoverAnswers(out.Run, t, to.Estimate.Set, note); err != nil {
+		if left, err = recoverAnswers(out.Run, t, to.Estimate.Set, note); err != nil {
 			return fmt.Errorf("resume %s: %w", t, err)
 		}
 	}
@@ -350,7 +379,7 @@ func inferOne(ctx context.Context, out *Outcome, to *TaskOutcome, opts *Options)
 	if c, ok := svc.client.(interface{ Proxy() string }); ok {
 		to.Proxy = c.Proxy()
 	}
-	in := &inference{task: t, opts: opts, run: out.Run, svc: svc, set: to.Estimate.Set, clock: out.Clock,
+	in := &inference{task: t, opts: opts, run: out.Run, svc: svc, set: to.Estimate.Set, clock: out.Clock, left: left,
 		observe: &loggingObserver{Observer: opts.Observer, log: log}, stop: opts.Stop}
 	watch, err := watchServer(ctx, out, to, svc, opts, in.observe.Note)
 	if err != nil {
@@ -363,7 +392,6 @@ func inferOne(ctx context.Context, out *Outcome, to *TaskOutcome, opts *Options)
 		return err
 	}
 	rep, err := in.ask(ctx)
-	rep.failedIsAsked()
 	to.Inference = &rep
 	if in.predictions != nil && in.predictions.Note() != "" {
 		note(in.predictions.Note())
@@ -383,7 +411,7 @@ func inferOne(ctx context.Context, out *Outcome, to *TaskOutcome, opts *Options)
 		log.Error(err.Error())
 		return err
 	}
-	log.Info("inference done", "asked", rep.Asked, "answered", rep.Answered, "kept", rep.Resumed, "failed", rep.Failed)
+	log.Info("inference done", "asked", rep.Asked, "answered", rep.Answered, "kept", rep.Resumed, "failed", rep.Failed, "cancelled", rep.Cancelled, "not_asked", rep.NotAsked)
 	for reason, n := range rep.Reasons {
 		log.Warn("failed requests", "count", n, "reason", reason)
 	}

@@ -90,7 +90,7 @@ func closeSession(s *outputs.Session, out *Outcome, opts *Options) {
 			s.Errors = append(s.Errors, to.Err.Error())
 		}
 		if in := to.Inference; in != nil {
-			s.Requests += int64(in.Answered + in.Failed)
+			s.Requests += int64(in.Answered + in.Failed + in.Cancelled)
 		}
 	}
 	switch {

@@ -358,10 +358,11 @@ func TestRefusedResumeLeavesTheRunAsItWas(t *testing.T) {
 const (
 	killVariable  = "AIS_BENCH_TEST_ASK_UNTIL_KILLED"
 	killDirectory = "AIS_BENCH_TEST_WORK_DIR"
+	killKind      = "AIS_BENCH_TEST_KIND"
 )
 
-func killedSet(t *testing.T) DatasetChoice {
-	set := kinds["numeric without a worked solution"].choice(t)
+func killedSet(t *testing.T, kind string) DatasetChoice {
+	set := kinds[kind].choice(t)
 	set.Config.N = 4
 	return set
 }
@@ -371,7 +372,7 @@ func TestAskUntilKilled(t *testing.T) {
 	if url == "" {
 		t.Skip("the other half of TestKilledRunLosesAndDoublesNothing")
 	}
-	set := killedSet(t)
+	set := killedSet(t, os.Getenv(killKind))
 	m := modelAt(url, set)
 	m.Config.BatchSize = 2
 	runOnce(t, m, set, Options{WorkDir: os.Getenv(killDirectory)})
@@ -380,12 +381,22 @@ func TestAskUntilKilled(t *testing.T) {
 // TestKilledRunLosesAndDoublesNothing: a process is killed while it asks, the ends
 // of its files are torn on top of that, and the run is completed.
 func TestKilledRunLosesAndDoublesNothing(t *testing.T) {
-	set := killedSet(t)
+	for kind, labels := range map[string]int{"numeric without a worked solution": 1, "likelihood of two": 2} {
+		t.Run(kind, func(t *testing.T) {
+			t.Parallel()
+			killAndComplete(t, kind, labels)
+		})
+	}
+}
+
+// killAndComplete: a question is one request, or one a label.
+func killAndComplete(t *testing.T, kind string, labels int) {
+	set := killedSet(t, kind)
 	const due = 80
 	dir := t.TempDir()
 	sim, url := startSim(t, set, simulator.Config{Accuracy: 0.5, Seed: 3, TokensPerSecond: 300, TTFT: 60 * time.Millisecond})
 	cmd := exec.Command(os.Args[0], "-test.run=^TestAskUntilKilled$")
-	cmd.Env = append(os.Environ(), killVariable+"="+url, killDirectory+"="+dir)
+	cmd.Env = append(os.Environ(), killVariable+"="+url, killDirectory+"="+dir, killKind+"="+kind)
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
@@ -439,7 +450,7 @@ func TestKilledRunLosesAndDoublesNothing(t *testing.T) {
 			t.Fatal(err)
 		}
 		if err == nil && rec.OK() && rec.Phase == outputs.PhaseMeasured {
-			kept[fmt.Sprint(rec.SampleID, "#", rec.Repeat)] = true
+			kept[fmt.Sprint(rec.SampleID, "#", rec.Repeat, "#", rec.Turn)] = true
 		}
 	}
 	if len(kept) < 4 || len(kept) >= due {
@@ -452,8 +463,8 @@ func TestKilledRunLosesAndDoublesNothing(t *testing.T) {
 	if task.Err != nil {
 		t.Fatal(task.Err)
 	}
-	if n := sim.Stats().Requests - asked; n != int64(due-len(kept))+1 {
-		t.Errorf("%d requests for %d missing answers", n, due-len(kept))
+	if n := sim.Stats().Requests - asked; n != int64(due*labels-len(kept))+1 {
+		t.Errorf("%d requests for %d missing answers", n, due*labels-len(kept))
 	}
 	if s := task.Accuracy.Overall; s.N != due || s.Failed != 0 || s.NotAsked != 0 {
 		t.Errorf("completed: %s", counts(s))
@@ -461,7 +472,7 @@ func TestKilledRunLosesAndDoublesNothing(t *testing.T) {
 	once := map[string]int{}
 	for _, r := range measured(t, out.Run, task.Task) {
 		if r.OK() {
-			once[fmt.Sprint(r.SampleID, "#", r.Repeat)]++
+			once[fmt.Sprint(r.SampleID, "#", r.Repeat, "#", r.Turn)]++
 		}
 	}
 	for id, n := range once {
@@ -469,8 +480,8 @@ func TestKilledRunLosesAndDoublesNothing(t *testing.T) {
 			t.Errorf("%d records of an answer to %s", n, id)
 		}
 	}
-	if len(once) != due || len(outcomes(t, out.Run, task.Task)) != due {
-		t.Errorf("%d answers in the records, %d in the predictions, want %d", len(once), len(outcomes(t, out.Run, task.Task)), due)
+	if len(once) != due*labels || len(outcomes(t, out.Run, task.Task)) != due {
+		t.Errorf("%d answers in the records, %d in the predictions, want %d and %d", len(once), len(outcomes(t, out.Run, task.Task)), due*labels, due)
 	}
 	if containing(obs.notes, "torn last line") != 1 || containing(obs.notes, "only the records had") != 1 {
 		t.Errorf("nobody is told what was repaired: %q", obs.notes)
@@ -617,5 +628,30 @@ func TestCutOffRunStillLooksAtTheServer(t *testing.T) {
 	_, rest := runOnce(t, m, set, Options{WorkDir: dir, Reuse: "latest"})
 	if s := rest.Accuracy; rest.Err != nil || s.Overall.Right != 20 || sim.Stats().Requests-asked != int64(scored.Accuracy.Overall.NotAsked)+1 {
 		t.Errorf("completed: %v, %d requests for %d questions", rest.Err, sim.Stats().Requests-asked, scored.Accuracy.Overall.NotAsked)
+	}
+}
+
+// TestCutOffRunIsScored: the second interrupt cuts off what is in flight. What
+// came back is scored; what was cut off is no failure and is told apart.
+func TestCutOffRunIsScored(t *testing.T) {
+	set := kinds["numeric without a worked solution"].choice(t)
+	dir := t.TempDir()
+	// Some requests never end by themselves, so that some are always cut off.
+	_, url := startSim(t, set, simulator.Config{Accuracy: 1, Seed: 3, Faults: faults(t, "hang:0.3")})
+	obs := newStopAfter(4)
+	out, task := runOnce(t, modelAt(url, set), set, Options{WorkDir: dir, Observer: obs, Cut: obs.stop})
+	in := task.Inference
+	if task.Err != nil || !out.Stopped || !in.Stopped || out.Failed() {
+		t.Fatalf("%v, %+v", task.Err, in)
+	}
+	if in.Cancelled == 0 || in.Failed != 0 || len(in.Reasons) != 0 || in.Answered < 4 || in.Answered+in.Cancelled+in.NotAsked != 20 {
+		t.Errorf("%+v", in)
+	}
+	if s := task.Accuracy.Overall; s.N != in.Answered || s.Right != s.N || s.Failed != 0 || s.NotAsked != 20-s.N {
+		t.Errorf("%s, %d not asked", counts(s), s.NotAsked)
+	}
+	p := manifestOf(t, out.Run).Pairs[0]
+	if p.State != outputs.PairInterrupted || p.Failed != 0 || p.Cancelled != int64(in.Cancelled) || p.NotAsked != int64(in.NotAsked) {
+		t.Errorf("pair %+v", p)
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 
+	"ais_bench/datasets"
 	"ais_bench/datasets/tokenizer"
 	"ais_bench/models"
 	"ais_bench/outputs"
@@ -18,6 +19,9 @@ import (
 // stays unknown. Records are rewritten in their Parquet file; input tokens are
 // not guessed, because a chat template adds tokens that only the server knows.
 func (in *inference) countMissingTokens(ctx context.Context) error {
+	if in.set.Config.Asking() == datasets.ModePPL {
+		return nil // nothing was generated that anybody wants counted
+	}
 	missing, total := 0, 0
 	for rec, err := range in.run.Records(in.task.ModelAbbr, in.task.DatasetAbbr) {
 		if err != nil {

@@ -3,6 +3,7 @@ package tasks
 import (
 	"context"
 	"maps"
+	"sync"
 	"time"
 
 	"ais_bench/datasets"
@@ -13,15 +14,16 @@ import (
 // engines send all its turns to the one that has its prefix.
 const sessionHeader = "X-Session-ID"
 
-// conversation asks the turns of a sample one after the other and reports whether
-// all were answered. The first turn is due when the schedule says; every later one
+// conversation asks the turns of a sample one after the other. The first turn is due when the schedule says; every later one
 // when the answer before it has ended and the user's DelayNS is over. Its
 // request holds what was said so far, with the model's own answers (their text
 // alone, as chat clients do it; not their reasoning) or, where a turn has a Reply,
 // that. All turns share the slot: a conversation counts as one below the
 // concurrency cap and has at most one request in flight. It ends with the first
 // turn that fails, because what would follow has no history.
-func (in *inference) conversation(ctx context.Context, q question, s load.Slot, round int) bool {
+func (in *inference) conversation(ctx context.Context, q question, s load.Slot, round int) end {
+	var writing sync.WaitGroup // beside the next turn
+	defer writing.Wait()
 	sample := *q.sample
 	history := append([]datasets.Turn(nil), sample.Prompt.Turns...)
 	if len(history) == 0 {
@@ -40,20 +42,18 @@ func (in *inference) conversation(ctx context.Context, q question, s load.Slot, 
 	ask.sample = &sample
 	prompt := history
 	for turn := 0; ; turn++ {
-		rec := in.exchange(ctx, ask, s, round, turn, newRequest(in.svc.cfg, in.set.Config, &sample, datasets.Prompt{Turns: prompt}))
-		if !rec.OK() {
-			return false
-		}
-		if turn == len(q.sample.FollowUps) {
-			return true
+		rec, write := in.exchange(ctx, ask, s, round, turn, newRequest(in.svc.cfg, in.set.Config, &sample, datasets.Prompt{Turns: prompt}))
+		writing.Go(write)
+		if !rec.OK() || turn == len(q.sample.FollowUps) {
+			return endOf(rec)
 		}
 		next := &q.sample.FollowUps[turn]
 		s.Scheduled = rec.End + next.DelayNS
 		if wait := s.Scheduled - in.clock.Now(); next.DelayNS > 0 && wait > 0 && !in.pause(ctx, time.Duration(wait)) {
-			return false
+			return cancelled
 		}
 		if stopped(in.stop) || ctx.Err() != nil {
-			return false
+			return cancelled
 		}
 		reply := rec.Text
 		if next.Reply != nil {

@@ -61,8 +61,9 @@ func benchRun(c *cli.Context, o bench.Options, m metrics.Options, show func(*ben
 		defer bar.close()
 		observer = bar
 	}
-	ctx, stop, end := interrupts(c.Context, observer.Note)
+	ctx, stop, cut, end := interrupts(c.Context, observer.Note)
 	defer end()
+	o.Cut = cut
 	o.Observer, o.Stop, o.Tool, o.Args = observer, stop, toolInfo(), commandLine()
 	if o.APIKey == "" && os.Getenv("OPENAI_API_KEY") != "" {
 		o.APIKey = "${OPENAI_API_KEY}"

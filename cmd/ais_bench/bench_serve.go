@@ -35,6 +35,7 @@ func benchServeCommand() *cli.Command {
 		&cli.StringFlag{Name: "ramp-up-strategy", Category: groupLoad, Usage: "linear or exponential"},
 		&cli.Float64Flag{Name: "ramp-up-start-rps", Category: groupLoad, Usage: "rate at the first request"},
 		&cli.Float64Flag{Name: "ramp-up-end-rps", Category: groupLoad, Usage: "rate at the last request"},
+		&cli.Float64Flag{Name: "replay-speed", Category: groupLoad, Value: 1, Usage: "traces: how much faster than recorded they are replayed"},
 		&cli.IntFlag{Name: "num-warmups", Aliases: []string{"warmup-requests"}, Category: groupLoad, Usage: "requests sent before the measured ones; their prompts are no copies of these"},
 		&cli.Float64Flag{Name: "probe-request-rate", Category: groupLoad, Usage: "side requests/s of one token, one after the other, with figures of their own"},
 		&cli.BoolFlag{Name: "flush-cache", Category: groupLoad, Usage: "empty the server's prefix cache before the measured requests"},
@@ -151,6 +152,9 @@ func serveOptions(c *cli.Context) (bench.Options, error) {
 	}
 	o.RampUp, o.RampStart, o.RampEnd = c.String("ramp-up-strategy"), c.Float64("ramp-up-start-rps"), c.Float64("ramp-up-end-rps")
 	o.NumWarmups, o.ProbeRate, o.Profile, o.FlushCache = c.Int("num-warmups"), c.Float64("probe-request-rate"), c.Bool("profile"), c.Bool("flush-cache")
+	if o.ReplaySpeed = c.Float64("replay-speed"); !(o.ReplaySpeed > 0) {
+		return o, usagef("--replay-speed %g: give a number above 0", o.ReplaySpeed)
+	}
 	o.SpecDecode = true // as vLLM's, which reports them when they moved
 	o.RequestIDPrefix, o.Stream = c.String("request-id-prefix"), !c.Bool("disable-stream")
 	if err := loraAssignment(c, &o); err != nil {

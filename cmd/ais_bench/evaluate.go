@@ -202,6 +202,8 @@ func runOptions(c *cli.Context, mode tasks.Mode) (tasks.Options, error) {
 		}
 		*field = time.Duration(d)
 	}
+	// A duration and a number: whichever comes first.
+	o.CountAndDuration = c.IsSet("duration") && c.IsSet("num-prompts")
 	if o.Stages, err = load.ParseStages(c.String("stages")); err != nil {
 		return o, usage(err)
 	}
@@ -349,9 +351,9 @@ func carryOut(c *cli.Context, plan *tasks.Plan, opts tasks.Options) error {
 		opts.Attached = g.attachments()
 	}
 	bar := newProgress(c.App.ErrWriter, c.Bool("debug"))
-	ctx, stop, end := interrupts(c.Context, bar.Note)
+	ctx, stop, cut, end := interrupts(c.Context, bar.Note)
 	defer end()
-	opts.Observer, opts.Stop = bar, stop
+	opts.Observer, opts.Stop, opts.Cut = bar, stop, cut
 	l, err := readLaunch(c)
 	if err != nil {
 		return err
@@ -497,6 +499,25 @@ func printFailures(w io.Writer, out *tasks.Outcome) {
 	}
 }
 
+// interruptedLine says how far an interrupted task has come and how it goes on.
+func interruptedLine(out *tasks.Outcome, to *tasks.TaskOutcome) string {
+	in := to.Inference
+	line := fmt.Sprintf("%s: interrupted after %d answers", to.Task, in.Answered+in.Resumed)
+	if in.NotAsked > 0 {
+		line += fmt.Sprintf(", %d questions not asked", in.NotAsked)
+	}
+	if in.Cancelled > 0 {
+		line += fmt.Sprintf(", %d cut off", in.Cancelled)
+	}
+	if in.Failed > 0 {
+		line += fmt.Sprintf(", %d failed", in.Failed)
+	}
+	if out.Continues {
+		return fmt.Sprintf("%s; continue with --reuse %s", line, filepath.Base(out.Run.Dir()))
+	}
+	return line + "; the figures are of what ended (a performance run is never continued)"
+}
+
 // taskErrors is the error the run ends with: one line a failed task. The
 // surroundings are to blame only when every failure is theirs.
 func taskErrors(out *tasks.Outcome) error {
@@ -513,11 +534,14 @@ func taskErrors(out *tasks.Outcome) error {
 			lines = append(lines, fmt.Sprintf("%s: the server changed during the run (%s): the figures are of two servers", to.Task, strings.Join(to.Changed, ", ")))
 		case to.Inference != nil && to.Inference.Stopped:
 			environment = false
-			lines = append(lines, fmt.Sprintf("%s: interrupted; continue with --reuse %s", to.Task, filepath.Base(out.Run.Dir())))
+			lines = append(lines, interruptedLine(out, to))
 		case to.Inference != nil && to.Inference.Failed > 0:
 			environment = false
-			lines = append(lines, fmt.Sprintf("%s: %d of %d questions have no answer; ask them again with --reuse %s",
-				to.Task, to.Inference.Failed, to.Inference.Asked, filepath.Base(out.Run.Dir())))
+			line := fmt.Sprintf("%s: %d of %d questions have no answer", to.Task, to.Inference.Failed, to.Inference.Asked)
+			if out.Continues {
+				line += "; ask them again with --reuse " + filepath.Base(out.Run.Dir())
+			}
+			lines = append(lines, line)
 		}
 	}
 	if len(lines) == 0 {

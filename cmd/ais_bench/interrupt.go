@@ -8,36 +8,38 @@ import (
 	"syscall"
 )
 
-// interrupts gives a run two ways to end: the first Ctrl-C (or SIGTERM) closes
+// interrupts gives a run three ways to end: the first Ctrl-C (or SIGTERM) closes
 // stop, after which nothing new is sent and requests in flight are drained; the
-// second cancels the context, which ends everything at once. What came back is
-// written either way.
-func interrupts(parent context.Context, note func(string)) (ctx context.Context, stop <-chan struct{}, end func()) {
+// second closes cut, which cuts those off; the third cancels the context, which
+// ends scoring too. What came back is written either way.
+func interrupts(parent context.Context, note func(string)) (ctx context.Context, stop, cut <-chan struct{}, end func()) {
 	ctx, cancel := context.WithCancel(parent)
-	stopped := make(chan struct{})
-	signals := make(chan os.Signal, 2)
+	stopped, cutOff := make(chan struct{}), make(chan struct{})
+	signals := make(chan os.Signal, 3)
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
 	quit := make(chan struct{})
 	go func() {
-		first := true
-		for {
+		for n := 1; ; n++ {
 			select {
 			case <-signals:
 			case <-quit:
 				return
 			}
-			if first {
-				first = false
-				note("interrupted: no more requests are sent, those in flight are drained; interrupt again to stop at once")
+			switch n {
+			case 1:
+				note("interrupted: no more requests are sent, those in flight are drained; interrupt again to cut them off")
 				close(stopped)
-				continue
+			case 2:
+				note("interrupted again: requests in flight are cut off, what came back is reported; once more to leave it unscored")
+				close(cutOff)
+			default:
+				note("interrupted a third time: stopping at once")
+				cancel()
 			}
-			note("interrupted again: stopping at once")
-			cancel()
 		}
 	}()
 	var once sync.Once
-	return ctx, stopped, func() {
+	return ctx, stopped, cutOff, func() {
 		once.Do(func() {
 			signal.Stop(signals)
 			close(quit)

@@ -80,8 +80,7 @@ func NewClient(cfg ClientConfig, clock *Clock) (*Client, error) {
 		n = 128
 	}
 	d.slots = make(chan struct{}, n)
-	c := &Client{origin: u, clock: clock, userAgent: cfg.UserAgent, pool: &pool{dialer: d, clock: clock}}
-	d.waited = c.pool.waited
+	c := &Client{origin: u, clock: clock, userAgent: cfg.UserAgent, pool: &pool{dialer: d, clock: clock, wait: endingWait}}
 	if proxy != nil {
 		c.proxy = proxy.Scheme + "://" + proxy.Host
 		if u.Scheme == "http" {
@@ -123,23 +122,30 @@ func (c *Client) Close() { c.pool.close() }
 
 // Do sends a request and reads the response's header. The Exchange is never
 // nil: after an error (of type *Error) it still holds the times of what
-// happened. Without an error the caller must end it with Exchange.Close.
+// happened. Without an error the caller must end it with Exchange.Close or Finish.
 //
 // A request that dies on a reused connection before any byte of a response is
 // sent again on a new one and counted in Exchange.Resent: the server had closed
 // the connection in the same moment and never saw the request.
 func (c *Client) Do(ctx context.Context, req *Request) (*Exchange, error) {
+	msg := c.render(req)
+	cn := c.pool.reuse(ctx)
 	x := &Exchange{client: c, ctx: ctx, Sent: c.clock.Now(), FirstByte: outputs.Never, Connected: outputs.Never}
 	x.setLimits(req.Limits)
-	msg := c.render(req)
 	fresh := false
 	for {
-		cn, err := c.pool.get(ctx, fresh, x.totalAt)
-		if err != nil {
-			return x, classifyIO(ctx, "connect to "+c.origin.Host, err)
+		if cn == nil {
+			var waited int64
+			var err error
+			cn, waited, err = c.pool.dial(ctx, x.totalAt)
+			x.SetupWait += waited
+			if err != nil {
+				return x, classifyIO(ctx, "connect to "+c.origin.Host, err)
+			}
 		}
 		x.attach(cn)
-		err = x.roundTrip(msg)
+		cn = nil
+		err := x.roundTrip(msg)
 		if err == nil {
 			return x, nil
 		}

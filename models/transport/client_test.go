@@ -34,7 +34,7 @@ func fetch(t testing.TB, c *Client, req *Request) (*Exchange, string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer x.Close(0)
+	defer x.Close()
 	var body strings.Builder
 	for {
 		p, at, err := x.Next()
@@ -134,7 +134,7 @@ func TestKernelStamps(t *testing.T) {
 		if at >= read || at > sent+int64(25*time.Millisecond) {
 			t.Errorf("TLS %v: arrival %v after the write, read %v after it", secure, time.Duration(at-sent), time.Duration(read-sent))
 		}
-		x.Close(time.Second)
+		x.Close()
 		c.Close()
 		srv.Close()
 	}

@@ -26,30 +26,30 @@ type dialer struct {
 	tls     *tls.Config
 	dial    DialFunc
 	timeout time.Duration
-	slots   chan struct{}  // paces set-ups
-	waited  func(ns int64) // told of each wait for a slot
+	slots   chan struct{} // paces set-ups
 	clock   *Clock
 }
 
 // connect waits for a set-up slot, then connects: TCP, proxy's CONNECT, TLS.
-func (d *dialer) connect(ctx context.Context, deadline int64) (*stampConn, net.Conn, error) {
+// waited is the wait for the slot in ns, 0 when one was free.
+func (d *dialer) connect(ctx context.Context, deadline int64) (raw *stampConn, rw net.Conn, waited int64, err error) {
+	outer := ctx
 	if deadline > 0 {
-		waitCtx, cancel := context.WithTimeout(ctx, time.Duration(deadline-d.clock.Now()))
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, time.Duration(deadline-d.clock.Now()))
 		defer cancel()
-		raw, rw, err := d.paced(waitCtx)
-		if err != nil && waitCtx.Err() != nil && ctx.Err() == nil {
-			return nil, nil, fail(outputs.StatusTimeoutTotal, "connect to %s: the total time-out passed", d.addr)
-		}
-		return raw, rw, err
 	}
-	return d.paced(ctx)
+	if waited, err = d.slot(ctx); err == nil {
+		raw, rw, err = d.setUp(ctx)
+		<-d.slots
+	}
+	if err != nil && deadline > 0 && ctx.Err() != nil && outer.Err() == nil {
+		err = fail(outputs.StatusTimeoutTotal, "connect to %s: the total time-out passed", d.addr)
+	}
+	return raw, rw, waited, err
 }
 
-func (d *dialer) paced(ctx context.Context) (*stampConn, net.Conn, error) {
-	if err := d.slot(ctx); err != nil {
-		return nil, nil, err
-	}
-	defer func() { <-d.slots }()
+func (d *dialer) setUp(ctx context.Context) (*stampConn, net.Conn, error) {
 	dialCtx := ctx
 	if d.timeout > 0 {
 		var cancel context.CancelFunc
@@ -73,21 +73,20 @@ func (d *dialer) paced(ctx context.Context) (*stampConn, net.Conn, error) {
 	return raw, rw, nil
 }
 
-// slot takes a set-up slot and reports the wait where there was one.
-func (d *dialer) slot(ctx context.Context) error {
+// slot takes a set-up slot and tells how long it waited where none was free.
+func (d *dialer) slot(ctx context.Context) (waited int64, err error) {
 	select {
 	case d.slots <- struct{}{}:
-		return nil
+		return 0, nil
 	default:
 	}
 	since := d.clock.Now()
-	defer func() { d.waited(d.clock.Now() - since) }()
 	select {
 	case d.slots <- struct{}{}:
-		return nil
 	case <-ctx.Done():
-		return fail(outputs.StatusCancelled, "wait to connect to %s: %w", d.addr, context.Cause(ctx))
+		err = fail(outputs.StatusCancelled, "wait to connect to %s: %w", d.addr, context.Cause(ctx))
 	}
+	return max(d.clock.Now()-since, 1), err
 }
 
 // layers adds the proxy's tunnel and TLS to a TCP connection.

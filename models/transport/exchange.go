@@ -25,9 +25,10 @@ import (
 // Deadlines cost nothing on the hot path: the socket's deadline is armed once
 // and moved on only when it strikes.
 type Exchange struct {
-	Sent      int64 // just before the pool was asked for a connection
+	Sent      int64 // the request was ready: just before it was written, or a connection for it was set up
 	Connected int64 // a connection was in hand
 	FirstByte int64 // arrival of the response's first byte
+	SetupWait int64 // ns of Connected − Sent in which the client's own limit of set-ups held it up
 	Reused    bool
 	Resent    int
 
@@ -155,18 +156,32 @@ func (x *Exchange) At() int64 { return x.conn.raw.at }
 func (x *Exchange) KernelStamp() bool { return !x.unstamped && x.FirstByte != outputs.Never }
 
 // Close ends the exchange. The connection is reused if the body has been read
-// to its end; if not, what little may still be under way (the terminating
-// chunk) is waited for until patience is over.
-func (x *Exchange) Close(patience time.Duration) {
+// to its end.
+func (x *Exchange) Close() {
+	if x.conn != nil {
+		x.detach(x.body.done && x.keepAlive && x.conn.r == x.conn.w)
+	}
+}
+
+// Finish is Close for an answer that is complete but for the end of its body
+// (the terminating chunk). It does not wait for that: it is read beside, until
+// patience is over, so that the connection can be used again. x must not be
+// used afterwards.
+func (x *Exchange) Finish(patience time.Duration) {
 	if x.conn == nil {
 		return
 	}
-	if patience > 0 && !x.body.done && x.ctx.Err() == nil {
-		until := x.client.clock.Now() + int64(patience)
-		if x.totalAt == 0 || until < x.totalAt {
-			x.totalAt = until
-		}
-		x.firstAt, x.idle = 0, 0
+	x.skip()
+	if x.body.done || !x.keepAlive || patience <= 0 || !x.stop() {
+		x.Close()
+		return
+	}
+	// From here on the exchange is nobody's: no cancellation, no limit but patience.
+	x.ctx, x.stop = context.Background(), func() bool { return true }
+	x.totalAt, x.firstAt, x.idle = x.client.clock.Now()+int64(patience), 0, 0
+	x.client.pool.expect(1)
+	go func() {
+		defer x.client.pool.expect(-1)
 		x.arm()
 		for drained := 0; drained < largeBuffer; {
 			p, _, err := x.Next()
@@ -175,8 +190,19 @@ func (x *Exchange) Close(patience time.Duration) {
 			}
 			drained += len(p)
 		}
+		x.Close()
+	}()
+}
+
+// skip passes over what has been read of the body already.
+func (x *Exchange) skip() {
+	for c := x.conn; !x.body.done && c.r < c.w; {
+		_, n, err := x.body.next(c.buf[c.r:c.w])
+		c.r += n
+		if err != nil || n == 0 {
+			return
+		}
 	}
-	x.detach(x.body.done && x.keepAlive && x.conn.r == x.conn.w)
 }
 
 // fill reads once more, within the limits.

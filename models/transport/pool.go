@@ -3,6 +3,7 @@ package transport
 import (
 	"context"
 	"net"
+	"slices"
 	"sync"
 	"time"
 )
@@ -73,28 +74,92 @@ type pool struct {
 
 	mu     sync.Mutex
 	idle   []*conn
+	ending int           // connections whose answer is complete but for its end
+	queue  []chan *conn  // requests that wait for one of those
+	wait   time.Duration // at most so long; endingWait
 	reaper bool
 	closed bool
 	stats  Stats
 }
 
-// get returns an idle connection, or a new one. fresh demands a new one.
-func (p *pool) get(ctx context.Context, fresh bool, deadline int64) (*conn, error) {
-	if !fresh {
-		if c := p.takeIdle(); c != nil {
-			return c, nil
-		}
-	}
-	raw, rw, err := p.dialer.connect(ctx, deadline)
-	if err != nil {
-		return nil, err
+// endingWait bounds the wait for a connection whose answer is complete but for
+// its end, which usually follows within the same millisecond. A server that
+// takes longer gets a second connection, after which there is an idle one.
+const endingWait = 5 * time.Millisecond
+
+// reuse returns a connection that has carried a request before: an idle one, or
+// one that is about to become idle. nil: there is none, a new one is needed.
+func (p *pool) reuse(ctx context.Context) *conn {
+	if c := p.takeIdle(); c != nil {
+		return c
 	}
 	p.mu.Lock()
+	if len(p.queue) >= p.ending {
+		p.mu.Unlock()
+		return nil
+	}
+	turn := make(chan *conn, 1)
+	p.queue = append(p.queue, turn)
+	p.mu.Unlock()
+	t := time.NewTimer(p.wait)
+	defer t.Stop()
+	select {
+	case c := <-turn:
+		return p.again(c)
+	case <-t.C:
+	case <-ctx.Done():
+	}
+	p.mu.Lock()
+	if i := slices.Index(p.queue, turn); i >= 0 {
+		p.queue = slices.Delete(p.queue, i, i+1)
+		p.mu.Unlock()
+		return nil
+	}
+	p.mu.Unlock()
+	return p.again(<-turn) // it came in the same moment
+}
+
+// again counts a connection as reused; nil stays nil.
+func (p *pool) again(c *conn) *conn {
+	if c == nil {
+		return nil
+	}
+	p.mu.Lock()
+	p.stats.Reused++
+	p.mu.Unlock()
+	c.uses++
+	return c
+}
+
+// dial makes a new connection. waited is how long it waited for a set-up slot.
+func (p *pool) dial(ctx context.Context, deadline int64) (c *conn, waited int64, err error) {
+	raw, rw, waited, err := p.dialer.connect(ctx, deadline)
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if waited > 0 {
+		p.stats.SetupWaits++
+		p.stats.SetupWaitNS += waited
+		p.stats.MaxSetupWaitNS = max(p.stats.MaxSetupWaitNS, waited)
+	}
+	if err != nil {
+		return nil, waited, err
+	}
 	p.stats.Opened++
 	p.stats.Open++
 	p.stats.MaxOpen = max(p.stats.MaxOpen, p.stats.Open)
+	return &conn{raw: raw, rw: rw, uses: 1}, waited, nil
+}
+
+// expect tells that a connection is about to come back, or (-1) that it has, or
+// never will: then one of those who wait for it goes on without.
+func (p *pool) expect(n int) {
+	p.mu.Lock()
+	p.ending += n
+	if len(p.queue) > p.ending {
+		p.queue[0] <- nil
+		p.queue = p.queue[1:]
+	}
 	p.mu.Unlock()
-	return &conn{raw: raw, rw: rw, uses: 1}, nil
 }
 
 func (p *pool) takeIdle() *conn {
@@ -113,11 +178,7 @@ func (p *pool) takeIdle() *conn {
 			p.drop(c)
 			continue
 		}
-		p.mu.Lock()
-		p.stats.Reused++
-		p.mu.Unlock()
-		c.uses++
-		return c
+		return p.again(c)
 	}
 }
 
@@ -132,6 +193,12 @@ func (p *pool) put(c *conn) {
 	if p.closed {
 		p.mu.Unlock()
 		p.drop(c)
+		return
+	}
+	if len(p.queue) > 0 {
+		p.queue[0] <- c
+		p.queue = p.queue[1:]
+		p.mu.Unlock()
 		return
 	}
 	p.idle = append(p.idle, c)
@@ -183,15 +250,6 @@ func (p *pool) close() {
 	for _, c := range dead {
 		p.drop(c)
 	}
-}
-
-// waited counts a wait for a set-up slot.
-func (p *pool) waited(ns int64) {
-	p.mu.Lock()
-	p.stats.SetupWaits++
-	p.stats.SetupWaitNS += ns
-	p.stats.MaxSetupWaitNS = max(p.stats.MaxSetupWaitNS, ns)
-	p.mu.Unlock()
 }
 
 func (p *pool) resent() {

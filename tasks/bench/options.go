@@ -60,8 +60,9 @@ type Options struct {
 	RampUp         string  // "", linear or exponential
 	RampStart      float64
 	RampEnd        float64
-	SelfTimed      Choice // arrivals from the workload's time stamps
-	Batch          int    // > 0: in rounds of so many (latency)
+	SelfTimed      Choice  // arrivals from the workload's time stamps
+	ReplaySpeed    float64 // how much faster than recorded; 0 = 1
+	Batch          int     // > 0: in rounds of so many (latency)
 	NumWarmups     int
 	ReadyTimeout   time.Duration // how long to wait for a server that is coming up
 	ProbeRate      float64       // side requests/s; 0 = none
@@ -83,6 +84,7 @@ type Options struct {
 	Attached        []tasks.Attachment // stored with the run
 	Observer        tasks.Observer
 	Stop            <-chan struct{}
+	Cut             <-chan struct{} // tasks.Options.Cut
 }
 
 // Choice is yes, no, or left to the rule.
@@ -106,6 +108,8 @@ func (o *Options) check() error {
 		return fmt.Errorf("--max-concurrency %d: give 1 to %d", o.MaxConcurrency, maxConcurrency)
 	case o.NumWarmups < 0:
 		return fmt.Errorf("--num-warmups %d: give 0 or more", o.NumWarmups)
+	case !(o.ReplaySpeed >= 0) || math.IsInf(o.ReplaySpeed, 1):
+		return fmt.Errorf("--replay-speed %g: give a number above 0", o.ReplaySpeed)
 	case o.ProbeRate < 0 || math.IsNaN(o.ProbeRate) || math.IsInf(o.ProbeRate, 0):
 		return fmt.Errorf("--probe-request-rate %g: give a rate of 0 (none) or more", o.ProbeRate)
 	case o.RampUp == "" && (o.RampStart != 0 || o.RampEnd != 0):

@@ -240,6 +240,13 @@ func (s *Session) load() error {
 		if o.MaxConcurrency > 0 {
 			s.note("--max-concurrency is not used: it would rewrite the trace's times")
 		}
+		return c.Validate()
+	}
+	if o.ReplaySpeed != 0 && o.ReplaySpeed != 1 {
+		return fmt.Errorf("--replay-speed goes with time stamps: workload %s is not sent by any", o.Dataset)
+	}
+	for i := range s.Set.Samples {
+		s.Set.Samples[i].ArriveNS = -1 // a trace that is not to be replayed
 	}
 	return c.Validate()
 }
@@ -261,9 +268,9 @@ func (s *Session) Run(ctx context.Context) (*tasks.Outcome, error) {
 	if err != nil {
 		return nil, err
 	}
-	topts := tasks.Options{Mode: tasks.ModePerf, WorkDir: o.WorkDir, RunDir: o.RunDir, NumWarmups: o.NumWarmups, Seed: o.Seed, Drain: o.Drain, ReadyTimeout: o.ReadyTimeout,
+	topts := tasks.Options{Mode: tasks.ModePerf, WorkDir: o.WorkDir, RunDir: o.RunDir, NumWarmups: o.NumWarmups, Seed: o.Seed, ReplaySpeed: o.ReplaySpeed, Drain: o.Drain, ReadyTimeout: o.ReadyTimeout,
 		MaxNumWorkers: 1, SpecDecode: o.SpecDecode, NoStorePrompts: o.NoStorePrompts, Batch: o.Batch, RequestIDPrefix: o.RequestIDPrefix, Tool: o.Tool, Args: o.Args,
-		Observer: observer, Stop: o.Stop, Chat: s.chat, ServerOptions: o.ServerOptions, Attached: o.Attached}
+		Observer: observer, Stop: o.Stop, Cut: o.Cut, Chat: s.chat, ServerOptions: o.ServerOptions, Attached: o.Attached}
 	if local := s.Tokenizer.Local; local != nil {
 		topts.CountTokens = local.Count
 	}

@@ -16,9 +16,14 @@ type Arrivals struct {
 	RampUp      string  // "", linear or exponential
 	RampStart   float64 // requests/s
 	RampEnd     float64 // requests/s
-	Count       int     // requests to come; 0 = open (no rescaling)
-	Seed        uint64
-	NoRescale   bool // keep the sum of the gaps random
+	// RampFor > 0 is how long a ramp takes, whatever comes after it at RampEnd.
+	// Without it a ramp takes Count requests, or as many as it has within
+	// RampWithin (> 0), whichever are fewer.
+	RampFor, RampWithin time.Duration
+
+	Count     int // requests to come; 0 = open (no rescaling)
+	Seed      uint64
+	NoRescale bool // keep the sum of the gaps random
 }
 
 // Schedule builds the schedule these settings describe. The error names the
@@ -47,10 +52,17 @@ func (a Arrivals) Schedule() (Schedule, error) {
 		if a.RampUp == "exponential" && a.RampStart == 0 {
 			return nil, fmt.Errorf("--ramp-up-start-rps 0: an exponential ramp cannot start at 0")
 		}
-		if a.Count == 0 {
-			return nil, fmt.Errorf("--ramp-up-strategy needs a number of requests: the ramp goes by request index")
+		r := Ramp{Start: a.RampStart, End: a.RampEnd, Count: a.Count, Exponential: a.RampUp == "exponential", Burstiness: b, Seed: a.Seed}
+		switch within := r.within(a.RampWithin); {
+		case a.RampFor > 0:
+			r.Count = r.within(a.RampFor)
+		case within > 0 && (r.Count == 0 || within < r.Count):
+			r.Count = within
 		}
-		return Ramp{Start: a.RampStart, End: a.RampEnd, Count: a.Count, Exponential: a.RampUp == "exponential", Burstiness: b, Seed: a.Seed}, nil
+		if r.Count == 0 {
+			return nil, fmt.Errorf("--ramp-up-strategy needs a number of requests or a duration: the ramp goes by request index")
+		}
+		return r, nil
 	}
 	if a.RequestRate == 0 || math.IsInf(a.RequestRate, 1) {
 		return AllAtOnce{}, nil

@@ -37,6 +37,7 @@ var thresholds = []struct {
 	{"gc_pause_max_ms", "ms", 10, 0, func(h *Health) *float64 { return h.GC.PauseMaxMS }, "nothing is sent or read during a pause"},
 	{"goroutine_wait_p99_ms", "ms", 2, 20, func(h *Health) *float64 { return h.GoroutineWaitP99MS }, "runnable goroutines waited this long for a core"},
 	{"open_files_share", "of the limit of open files", 0.9, 1, func(h *Health) *float64 { return h.OpenFilesShare }, "every stream is an open file, beyond the limit connections fail on this side"},
+	{"setup_wait_max_ms", "ms", 1, 0, func(h *Health) *float64 { return h.SetupWait.Max }, "so long the client's own limit of connection set-ups held a request up, which is part of its TTFT"},
 	{"read_delay_p99_ms", "ms", 5, 0, func(h *Health) *float64 { return h.ReadDelayP99MS }, "data lay this long in the socket before they were read (arrival times are the kernel's, so only later sends are affected)"},
 }
 
@@ -60,13 +61,15 @@ type Health struct {
 	OpenFilesLimit     *uint64  `json:"open_files_limit"` // the soft limit
 	OpenFilesShare     *float64 `json:"open_files_share"`
 
-	ScheduleLag Spread `json:"schedule_lag_ms"` // dispatch − max(scheduled, slot free): the client's error
+	ScheduleLag Spread `json:"schedule_lag_ms"` // sent − max(scheduled, slot free): the client's error
 	SlotWait    Spread `json:"slot_wait_ms"`    // wait for a slot below the concurrency cap: the service's slowness
 
 	ConnectionsOpened  int64    `json:"connections_opened"`
 	ConnectionsReused  int64    `json:"connections_reused"`
 	ConnectionsMaxOpen int64    `json:"connections_max_open"` // since the client was made
+	SetupWait          Spread   `json:"setup_wait_ms"`        // of measured requests that waited for a connection set-up slot; part of their TTFT
 	Resends            int64    `json:"resends"`
+	Fallbacks          int64    `json:"fallbacks"` // requests asked once more in another form, because the server refused an option
 	StampSource        string   `json:"stamp_source"`
 	KernelStampShare   *float64 `json:"kernel_stamp_share"` // of reads
 	ReadDelayP99MS     *float64 `json:"read_delay_p99_ms"`  // kernel's stamp to read; since the run began, as the next
@@ -102,9 +105,10 @@ type Spread struct {
 // HealthInput is what the sampler cannot see by itself: running totals, taken
 // when the phase starts and when it ends.
 type HealthInput struct {
-	Load  Report // at the end
-	Pool  models.PoolStats
-	Clock transport.ClockReport
+	Load       Report  // at the end
+	SetupWaits []int64 // at the end: ns that requests of this phase waited for a connection set-up slot
+	Pool       models.PoolStats
+	Clock      transport.ClockReport
 	// Events and Coalesced count the events of the streams, and those of them
 	// that shared their read with an earlier one.
 	Events, Coalesced int64
@@ -237,6 +241,7 @@ func (in HealthInput) since(before HealthInput) HealthInput {
 	in.Pool.Opened -= before.Pool.Opened
 	in.Pool.Reused -= before.Pool.Reused
 	in.Pool.Resent -= before.Pool.Resent
+	in.Pool.Fallbacks -= before.Pool.Fallbacks
 	in.Clock.KernelReads -= before.Clock.KernelReads
 	in.Clock.OtherReads -= before.Clock.OtherReads
 	in.Clock.Steps -= before.Clock.Steps
@@ -247,7 +252,7 @@ func (in HealthInput) since(before HealthInput) HealthInput {
 func (h *Health) fill(in HealthInput) {
 	h.ScheduleLag, h.SlotWait = spread(in.Load.Lag), spread(in.Load.SlotWait)
 	h.ConnectionsOpened, h.ConnectionsReused, h.ConnectionsMaxOpen = in.Pool.Opened, in.Pool.Reused, in.Pool.MaxOpen
-	h.Resends = in.Pool.Resent
+	h.Resends, h.Fallbacks, h.SetupWait = in.Pool.Resent, in.Pool.Fallbacks, spread(in.SetupWaits)
 	c := in.Clock
 	h.StampSource, h.ClockSteps = string(c.StampSource), c.Steps
 	if n := c.KernelReads + c.OtherReads; n > 0 {

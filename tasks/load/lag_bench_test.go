@@ -47,3 +47,29 @@ func BenchmarkScheduleLag(b *testing.B) {
 		})
 	}
 }
+
+// BenchmarkHandOver measures how long a slot stays empty between two requests:
+// one slot, answers of 1 ms, the next request always waiting.
+//
+//	go test -run '^$' -bench HandOver -benchtime 1x ./tasks/load
+func BenchmarkHandOver(b *testing.B) {
+	for _, clients := range []int{0, 1} {
+		b.Run(map[int]string{0: "slot", 1: "client"}[clients], func(b *testing.B) {
+			var lag []int64
+			for range b.N {
+				clock := transport.NewClock()
+				rep := Run(context.Background(), Config{Clock: clock, Count: 1000, MaxConcurrency: 1, Clients: clients},
+					func(ctx context.Context, s Slot) {
+						s.Sent(clock.Now())
+						time.Sleep(time.Millisecond)
+						s.Done(clock.Now())
+					})
+				lag = append(lag, rep.Lag...)
+			}
+			slices.Sort(lag)
+			b.ReportMetric(0, "ns/op")
+			b.ReportMetric(float64(lag[len(lag)/2])/1e3, "p50-lag-µs")
+			b.ReportMetric(float64(lag[len(lag)*99/100])/1e3, "p99-lag-µs")
+		})
+	}
+}

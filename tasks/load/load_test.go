@@ -106,6 +106,78 @@ func TestExactTimes(t *testing.T) {
 	}
 }
 
+// TestRampOverATime: as many requests as bring the rate to its end with the run,
+// against the closed forms D·(e−s)/ln(e/s) and D·ln(e/s)/(1/s − 1/e).
+func TestRampOverATime(t *testing.T) {
+	inf := math.Inf(1)
+	for _, c := range []struct {
+		start, end  float64
+		exponential bool
+		d           time.Duration
+	}{{1, 10, false, time.Minute}, {1, 10, true, time.Minute}, {0, 20, false, time.Minute}, {5, 5, false, 10 * time.Second},
+		{5, 5, true, 10 * time.Second}, {200, 3000, false, 5 * time.Minute}, {200, 3000, true, 5 * time.Minute}, {0.1, 1, false, time.Second}} {
+		a := Arrivals{RampUp: "linear", RampStart: c.start, RampEnd: c.end, RampWithin: c.d, Burstiness: inf}
+		if c.exponential {
+			a.RampUp = "exponential"
+		}
+		s, err := a.Schedule()
+		if err != nil {
+			t.Fatal(err)
+		}
+		r := s.(Ramp)
+		times := take(r, r.Count+1)
+		if last, next := times[r.Count-1], times[r.Count]; r.Count > 1 && last > c.d+time.Microsecond || next+seconds(2/c.end) <= c.d && c.start > 0 {
+			t.Errorf("%s in %s: request %d of %d is due at %s, the next at %s", r, c.d, r.Count, r.Count, last, next)
+		}
+		if rate := r.rate(r.Count - 1); r.Count > 1 && math.Abs(rate-c.end) > 1e-9*c.end {
+			t.Errorf("%s: the last request comes at %g requests/s", r, rate)
+		}
+		want := c.d.Seconds() * (c.end - c.start) / math.Log(c.end/c.start)
+		if c.exponential {
+			want = c.d.Seconds() * math.Log(c.end/c.start) / (1/c.start - 1/c.end)
+		}
+		if c.start > 0 && c.start < c.end && math.Abs(float64(r.Count)-want) > 0.01*want+1 {
+			t.Errorf("%s in %s: the closed form has %g requests", r, c.d, want)
+		}
+	}
+	// Sums and closed forms agree where one takes over from the other.
+	for _, r := range []Ramp{{Start: 3, End: 40}, {Start: 3, End: 40, Exponential: true}, {End: 40}, {Start: 4, End: 4, Exponential: true}} {
+		step := r.span(exactSpan+1) - r.span(exactSpan)
+		if step <= 0 || step > 1 {
+			t.Errorf("%s: request %d is due %g s after the one before", r, exactSpan+1, step)
+		}
+	}
+	for _, c := range []struct {
+		a    Arrivals
+		want int
+	}{
+		{Arrivals{Count: 50}, 50},
+		{Arrivals{RampWithin: 10 * time.Second}, 100},
+		{Arrivals{Count: 50, RampWithin: 10 * time.Second}, 50}, // whichever ends the run first
+		{Arrivals{Count: 500, RampWithin: 10 * time.Second}, 100},
+		{Arrivals{Count: 50, RampFor: 20 * time.Second}, 200}, // the run sees its first quarter
+	} {
+		c.a.RampUp, c.a.RampStart, c.a.RampEnd = "linear", 10, 10
+		s, err := c.a.Schedule()
+		if err != nil || s.(Ramp).Count != c.want {
+			t.Errorf("%+v: %v, %v; want a ramp over %d", c.a, s, err, c.want)
+		}
+	}
+}
+
+func TestReplayAgainAndAgain(t *testing.T) {
+	r := Replay{Times: []time.Duration{7e9, 5e9, 6e9}, Speed: 2, Period: 4 * time.Second}
+	want := []time.Duration{0, 500e6, 1e9, 2e9, 2500e6, 3e9, 4e9}
+	for i, at := range take(r, len(want)) {
+		if at != want[i] {
+			t.Errorf("arrival %d at %s, want %s", i, at, want[i])
+		}
+	}
+	if n := len(take(Replay{Speed: 1}, 5)) + len(take(Replay{Speed: 1, Period: 1}, 5)); n != 0 {
+		t.Errorf("a replay of nothing has %d arrivals", n)
+	}
+}
+
 func TestArrivalsErrors(t *testing.T) {
 	for _, a := range []Arrivals{
 		{RequestRate: -1}, {Burstiness: -1, RequestRate: 1}, {RampUp: "lin"}, {RampUp: "linear", RequestRate: 3, RampEnd: 2, Count: 1},

@@ -6,6 +6,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
+	"sort"
 	"strings"
 	"time"
 )
@@ -129,6 +130,47 @@ func (r Ramp) rate(i int) float64 {
 	return rate
 }
 
+// exactSpan is the largest Count whose gaps are summed one by one.
+const exactSpan = 100_000
+
+// span is the mean time in seconds of arrival n of a ramp over n requests:
+// Σ 1/r_i. Long ramps are summed as Euler and Maclaurin do, the integral and
+// half of both ends: with I = ∫ dp/r(p), which is ln(End/Start)/(End−Start) for
+// a linear and (1/Start − 1/End)/ln(End/Start) for an exponential ramp, that is
+// (n−1)·I + (1/Start + 1/End)/2. A linear ramp from 0 has the harmonic sum.
+func (r Ramp) span(n int) float64 {
+	if r.Count = n; n <= exactSpan {
+		t := 0.0
+		for i := range n {
+			t += 1 / r.rate(i)
+		}
+		return t
+	}
+	k := float64(n - 1)
+	integral := 1 / r.Start
+	switch log := math.Log(r.End / r.Start); {
+	case r.Start == 0:
+		const eulerMascheroni = 0.57721566490153286
+		return (k + 1 + k*(math.Log(k)+eulerMascheroni)) / r.End
+	case log < 1e-9:
+	case r.Exponential:
+		integral = (1/r.Start - 1/r.End) / log
+	default:
+		integral = log / (r.End - r.Start)
+	}
+	return k*integral + (1/r.Start+1/r.End)/2
+}
+
+// within is how many requests a ramp has whose last is due, in the mean, at d: so
+// that a run of that length ends at the rate End. At least 1 for d above 0.
+func (r Ramp) within(d time.Duration) int {
+	if d <= 0 {
+		return 0
+	}
+	most := int(min(d.Seconds()*r.End, 1<<40)) + 1 // the rate never exceeds End
+	return max(sort.Search(most, func(i int) bool { return r.span(i+1) > d.Seconds()*(1+1e-9) }), 1)
+}
+
 func (r Ramp) String() string {
 	kind := "linear"
 	if r.Exponential {
@@ -178,10 +220,12 @@ func (s Stages) String() string {
 }
 
 // Replay sends at recorded times: T_i = (t_i − t_0) / Speed, sorted. Speed 2 is
-// twice as fast as recorded.
+// twice as fast as recorded. With a Period above 0 it goes on for ever, pass k
+// being k·Period later.
 type Replay struct {
-	Times []time.Duration
-	Speed float64
+	Times  []time.Duration
+	Speed  float64
+	Period time.Duration // of the recording, not of the replay
 }
 
 // Arrivals implements Schedule.
@@ -189,8 +233,13 @@ func (r Replay) Arrivals() iter.Seq[time.Duration] {
 	return func(yield func(time.Duration) bool) {
 		times := slices.Clone(r.Times)
 		slices.Sort(times)
-		for _, t := range times {
-			if !yield(time.Duration(float64(t-times[0]) / r.Speed)) {
+		for pass := 0.0; len(times) > 0; pass++ {
+			for _, t := range times {
+				if !yield(seconds((float64(t-times[0]) + pass*float64(r.Period)) / r.Speed / 1e9)) {
+					return
+				}
+			}
+			if r.Period <= 0 {
 				return
 			}
 		}

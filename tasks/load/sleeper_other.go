@@ -7,6 +7,5 @@ import "time"
 // sleeper naps with the runtime's timers.
 type sleeper struct{}
 
-func newSleeper() *sleeper           { return &sleeper{} }
 func (*sleeper) close()              {}
 func (*sleeper) nap(d time.Duration) { time.Sleep(d) }
