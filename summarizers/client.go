@@ -42,9 +42,27 @@ func ClientTable(health any) outputs.Table {
 			case "yes":
 				verdict.Mark = outputs.MarkBad
 			}
+			t.Notes = append(t.Notes, connectionNotes(name, h)...)
 			t.AddRow(name, verdict, lag["p50"], lag["p99"], lag["max"], h["cpu_share"], gc["pause_max_ms"], h["coalesced_share"], h["connections_opened"], h["stamp_source"])
 		}
 	}
-	t.Notes = ClientBound(plain(health))
+	t.Notes = append(ClientBound(plain(health)), t.Notes...)
 	return t
+}
+
+// connectionNotes tell what the client did between a request's send and its
+// answer: it is inside the latencies and not the service's.
+func connectionNotes(name string, h map[string]any) (notes []string) {
+	wait, _ := h["setup_wait_ms"].(map[string]any)
+	if n, ok := wait["n"].(float64); ok && n > 0 {
+		worst, _ := wait["max"].(float64)
+		notes = append(notes, fmt.Sprintf("%s: %.0f requests waited up to %.3g ms for one of the client's connection set-ups; that is part of their TTFT", name, n, worst))
+	}
+	if n, ok := h["resends"].(float64); ok && n > 0 {
+		notes = append(notes, fmt.Sprintf("%s: %.0f requests were sent again because the reused connection had died; their times hold both", name, n))
+	}
+	if n, ok := h["fallbacks"].(float64); ok && n > 0 {
+		notes = append(notes, fmt.Sprintf("%s: %.0f requests were sent again without an option that the server refused; their times are of the last sending", name, n))
+	}
+	return notes
 }

@@ -108,6 +108,9 @@ func common(r *metrics.Result) outputs.Table {
 		}
 	}
 	s, q := r.Stable, r.Requests
+	if s.Warning != "" { // figures of a stage that says little are in the JSON, not side by side with those of the run
+		s = metrics.Stable{}
+	}
 	add("Benchmark Duration", r.DurationS, "s", "%.3f", s.DurationS)
 	add("Total Requests", q.Total, "requests", "%d", nil)
 	add("Success Requests", q.Success, "requests", "%d", s.Completed)
@@ -117,9 +120,12 @@ func common(r *metrics.Result) outputs.Table {
 	}
 	t.AddRow("Failed Requests", failed, "requests", nil)
 	for _, status := range outputs.Statuses {
-		if n := q.ByStatus[string(status)]; n > 0 && status != outputs.StatusOK {
+		if n := q.ByStatus[string(status)]; n > 0 && status != outputs.StatusOK && status != outputs.StatusCancelled {
 			add("  "+string(status), n, "attempts", "%d", nil)
 		}
+	}
+	if q.Cancelled > 0 {
+		add("Cut off by the user", q.Cancelled, "requests", "%d", nil)
 	}
 	if q.Retries > 0 {
 		add("Retries", q.Retries, "attempts", "%d", nil)
@@ -159,10 +165,10 @@ func common(r *metrics.Result) outputs.Table {
 		}
 	}
 	switch {
-	case !s.Exists:
-		t.Notes = append(t.Notes, "no stable stage: "+s.Reason)
-	case s.Warning != "":
-		t.Notes = append(t.Notes, "stable stage: "+s.Warning)
+	case !r.Stable.Exists:
+		t.Notes = append(t.Notes, "no stable stage: "+r.Stable.Reason)
+	case r.Stable.Warning != "":
+		t.Notes = append(t.Notes, "stable stage not shown: "+r.Stable.Warning)
 	}
 	if q.Failed > 0 {
 		t.Notes = append(t.Notes, fmt.Sprintf("%d of %d requests failed; latencies and token rates are of the %d that succeeded", q.Failed, q.Total, q.Success))

@@ -126,15 +126,18 @@ func (a *Accumulator) Add(r *outputs.Record) {
 	}
 	a.requests.Attempts++
 	a.requests.ByStatus[string(r.Status)]++
-	if r.Attempt > 0 {
+	switch {
+	case r.Status == outputs.StatusCancelled:
+		a.requests.Cancelled++
+	case r.Attempt > 0:
 		a.requests.Retries++
-	} else {
+	default:
 		a.requests.Total++
 	}
 	a.requests.Resends += int64(r.Resent)
 	a.transport(r)
 	bucket := a.bucket(r)
-	if bucket != nil {
+	if bucket != nil && r.Status != outputs.StatusCancelled {
 		bucket.requests++
 	}
 	if !r.OK() {

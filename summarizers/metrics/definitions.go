@@ -28,7 +28,7 @@ func Definitions() []outputs.Definition {
 		{Metric: "Concurrency", Unit: "requests", Text: "time-average of requests in flight: Σ(end − send) / duration, failed requests included"},
 		{Metric: "Max Concurrency", Unit: "requests", Text: "most requests in flight at once; an end sorts before a send at the same time"},
 		{Metric: "Request Goodput", Unit: "req/s", Text: "successful requests that kept every service level / duration"},
-		{Metric: "Stable stage", Unit: "", Text: "the longest window with at least 95 % of the peak concurrency in flight, hand-overs of up to 50 ms between requests aside; tokens are counted when they arrive, requests when they end"},
+		{Metric: "Stable stage", Unit: "", Text: "the longest window with at least 95 % of the peak concurrency in flight, hand-overs between requests (up to 50 ms and a tenth of the median time in flight) aside; tokens are counted when they arrive, requests when they end"},
 		{Metric: "Percentiles", Unit: "", Text: "linear interpolation between order statistics (numpy's default), of successful requests; marked where the sample is too small to support them"},
 	}
 }

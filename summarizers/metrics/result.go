@@ -67,12 +67,14 @@ type Result struct {
 
 // Requests counts requests and what became of them.
 type Requests struct {
-	Total    int64 `json:"total"` // requests, a retried one counted once
-	Success  int64 `json:"success"`
-	Failed   int64 `json:"failed"`
-	Attempts int64 `json:"attempts"` // rows of the records file
-	Retries  int64 `json:"retries"`
-	Resends  int64 `json:"resends"` // by the transport, because a reused connection was stale
+	Total   int64 `json:"total"` // requests, a retried one counted once
+	Success int64 `json:"success"`
+	Failed  int64 `json:"failed"`
+	// Cancelled were cut off by the user: they did not fail, and are no part of Total.
+	Cancelled int64 `json:"cancelled"`
+	Attempts  int64 `json:"attempts"` // rows of the records file
+	Retries   int64 `json:"retries"`
+	Resends   int64 `json:"resends"` // by the transport, because a reused connection was stale
 	// FailedShare is failed/total.
 	FailedShare *float64         `json:"failed_share"`
 	ByStatus    map[string]int64 `json:"by_status"` // attempts

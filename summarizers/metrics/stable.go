@@ -3,22 +3,43 @@ package metrics
 import (
 	"fmt"
 	"math"
+	"slices"
 )
 
 // stableShare is the share of the peak concurrency that must be in flight
 // throughout the stable stage.
 const stableShare = 0.95
 
-// handOver is the longest dip below the threshold that does not end the stage,
-// in ns. In a closed loop every slot is empty for a moment between two
-// requests; below 20 slots ⌈0.95·peak⌉ is all of them, and without this the
-// stage of a perfectly steady run would end at the first answer.
-const handOver = int64(50e6)
+// maxHandOver and handOverShare bound the dip below the threshold that does not
+// end the stage: 50 ms, and a tenth of the median time in flight. In a closed loop
+// every slot is empty for a moment between two requests; below 20 slots
+// ⌈0.95·peak⌉ is all of them, and without this the stage of a perfectly steady run
+// would end at the first answer. The share keeps requests that are short
+// themselves from being bridged by the gaps between them.
+const (
+	maxHandOver   = int64(50e6)
+	handOverShare = 0.1
+)
+
+// handOver is the longest dip that is one, in ns.
+func handOver(flights []flight) int64 {
+	if len(flights) == 0 {
+		return 0
+	}
+	spans := make([]int64, len(flights))
+	for i, f := range flights {
+		spans[i] = f.end - f.sent
+	}
+	slices.Sort(spans)
+	n := len(spans)
+	median := float64(spans[(n-1)/2]+spans[n/2]) / 2
+	return min(maxHandOver, int64(handOverShare*median))
+}
 
 // stableStage finds the longest window [from, to) during which at least
-// ⌈0.95·peak⌉ requests were in flight, hand-overs aside; of equally long ones
-// the first.
-func stableStage(steps []step) (from, to, least int64, ok bool) {
+// ⌈0.95·peak⌉ requests were in flight, dips of at most bridge ns aside; of equally
+// long ones the first.
+func stableStage(steps []step, bridge int64) (from, to, least int64, ok bool) {
 	peak := peakOf(steps)
 	if peak == 0 {
 		return 0, 0, 0, false
@@ -36,7 +57,7 @@ func stableStage(steps []step) (from, to, least int64, ok bool) {
 		case s.n >= least && !open:
 			open, start = true, s.at
 		case s.n >= least && dipping:
-			if s.at-dip > handOver {
+			if s.at-dip > bridge {
 				close(dip)
 				start = s.at
 			}
@@ -53,7 +74,7 @@ func stableStage(steps []step) (from, to, least int64, ok bool) {
 
 // stable computes the robust stable stage from what was accumulated.
 func (a *Accumulator) stable(steps []step) Stable {
-	from, to, least, ok := stableStage(steps)
+	from, to, least, ok := stableStage(steps, handOver(a.flights))
 	if !ok {
 		return Stable{Reason: "no request was in flight"}
 	}

@@ -211,13 +211,19 @@ func TestITLPerToken(t *testing.T) {
 // Two slots: 0–100 and 10–100, then 100–200, 110–190 and 190–280, then a lonely
 // request. The window exists even where no configured concurrency is reached.
 func TestStableStage(t *testing.T) {
-	pair := []*outputs.Record{answer(0, 50*ms, 50*ms), answer(10*ms, 50*ms, 40*ms), answer(100*ms, 50*ms, 50*ms), answer(110*ms, 50*ms, 30*ms), answer(190*ms, 50*ms, 40*ms), answer(300*ms, 50*ms, 250*ms)}
+	// Half of them are in flight for at most 95 ms.
+	dip := func(d int64) []*outputs.Record {
+		return []*outputs.Record{answer(0, 50*ms, 50*ms), answer(10*ms, 50*ms, 40*ms), answer(100*ms, 50*ms, 50*ms), answer((100+d)*ms, 50*ms, (40-d)*ms),
+			answer(190*ms, 50*ms, 40*ms), answer(300*ms, 50*ms, 250*ms)}
+	}
+	pair := dip(9)
 	for _, c := range []struct {
 		name       string
 		records    []*outputs.Record
 		start, dur float64 // s
 	}{
-		{"a hand-over of 10 ms between", pair, 0.01, 0.19},
+		{"a hand-over of 9 ms between", pair, 0.01, 0.19},
+		{"a dip of more than a tenth of the time in flight", dip(10), 0.01, 0.09},
 		{"a pause of 60 ms between", []*outputs.Record{answer(0, 100*ms), answer(0, 100*ms), answer(160*ms, 40*ms), answer(160*ms, 40*ms)}, 0, 0.1},
 		{"reached once", pair[:2], 0.01, 0.09},
 		{"one slot", pair[5:], 0, 0.3},
@@ -249,6 +255,20 @@ func TestStableStageOfAClosedLoop(t *testing.T) {
 		if !s.Exists || s.DurationS == nil || *s.DurationS < 1.7 {
 			t.Errorf("%d slots for two seconds: stage %+v", slots, s)
 		}
+	}
+}
+
+// What the user cut off did not fail and is no part of any share; it was in
+// flight all the same.
+func TestCancelledStandsApart(t *testing.T) {
+	cut := failure(0, 300*ms, outputs.StatusCancelled)
+	cut.InputTokens = 10
+	r := compute(t, Options{SLOs: []SLO{{"e2el", 1000}}}, answer(0, 100*ms), failure(0, 50*ms, outputs.StatusHTTP5xx), cut)
+	if q := r.Requests; q.Total != 2 || q.Success != 1 || q.Failed != 1 || q.Cancelled != 1 || q.Attempts != 3 || *q.FailedShare != 0.5 {
+		t.Errorf("%+v", q)
+	}
+	if *r.MaxConcurrency != 3 || *r.DurationS != 0.3 || *r.GoodputShare != 0.5 || *r.Attainment[0].Share != 0.5 {
+		t.Errorf("in flight %d for %g s, good %g", *r.MaxConcurrency, *r.DurationS, *r.GoodputShare)
 	}
 }
 
