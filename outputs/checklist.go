@@ -341,7 +341,7 @@ func repositoryItem(m *Manifest) CheckItem {
 
 // ChecklistTable shows a checklist.
 func ChecklistTable(items []CheckItem) Table {
-	t := Table{ID: "checklist", Title: "Reproducibility checklist", Columns: []Column{{Name: "Item"}, {Name: "State", Kind: KindVerdict}, {Name: "Evidence", Whole: true}}}
+	t := Table{ID: "checklist", Title: "Reproducibility checklist", Columns: []Column{{Name: "Item"}, {Name: "State", Kind: KindVerdict}, {Name: "Evidence", Wrap: true}}}
 	for _, c := range items {
 		t.AddRow(c.Item, c.State, c.Evidence)
 	}

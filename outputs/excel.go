@@ -21,15 +21,15 @@ const (
 
 // excelReport builds one workbook.
 type excelReport struct {
-	f      *excelize.File
-	d      *ReportData
-	red    *Redactor
-	tr     translator
-	styles map[excelStyle]int
-	next   map[string]int // next free row of a sheet, 1-based
-	widths map[string]map[int]float64
-	charts int // columns used on the chart data sheet
-	later  []func() error
+	f       *excelize.File
+	d       *ReportData
+	red     *Redactor
+	tr      *translator
+	styles  map[excelStyle]int
+	next    map[string]int // next free row of a sheet, 1-based
+	layouts map[string]*layout
+	charts  int // columns used on the chart data sheet
+	later   []func() error
 	// streamed is the sheet that was written as a stream and is closed.
 	streamed string
 	maxRows  int // of the Requests sheet, heading included
@@ -41,7 +41,10 @@ type excelStyle struct {
 	bold   bool
 	header bool
 	title  bool
+	note   bool
 	wrap   bool
+	grid   bool // a thin line below
+	right  bool
 }
 
 // WriteExcel writes the report as a workbook: Summary, one sheet a group of
@@ -55,11 +58,12 @@ func WriteExcel(path string, d *ReportData, red *Redactor) error {
 
 func writeExcel(path string, d *ReportData, red *Redactor, maxRows int) error {
 	x := &excelReport{maxRows: maxRows, f: excelize.NewFile(), d: d, red: red, tr: newTranslator(d),
-		styles: map[excelStyle]int{}, next: map[string]int{}, widths: map[string]map[int]float64{}}
+		styles: map[excelStyle]int{}, next: map[string]int{}, layouts: map[string]*layout{}}
 	defer x.f.Close()
 	if err := x.build(); err != nil {
 		return fmt.Errorf("write %s: %w", path, err)
 	}
+	x.tidyCharts()
 	out, err := createAtomic(path, nil, false)
 	if err != nil {
 		return err
@@ -82,8 +86,7 @@ func (x *excelReport) build() error {
 	}
 	// Sheets in the order readers expect; sections may name others.
 	order := []string{"Accuracy", "Performance", "Sweep"}
-	after := []string{}
-	seen := map[string]bool{"Accuracy": true, "Performance": true, "Sweep": true, "Environment": true}
+	seen := map[string]bool{"Accuracy": true, "Performance": true, "Sweep": true, "Reading help": true, "Environment": true}
 	bySheet := map[string][]Section{}
 	for _, s := range x.d.Sections {
 		name := s.Sheet
@@ -96,7 +99,12 @@ func (x *excelReport) build() error {
 		}
 		bySheet[name] = append(bySheet[name], s)
 	}
-	after = append(after, "Environment")
+	if len(x.d.Help) > 0 {
+		t := helpTable(x.d.Help)
+		t.Title = ""
+		bySheet["Reading help"] = append(bySheet["Reading help"], Section{Title: "Definitions", Tables: []Table{t}})
+	}
+	order = append(order, "Reading help")
 	for _, name := range order {
 		if err := x.sections(name, bySheet[name]); err != nil {
 			return err
@@ -107,54 +115,25 @@ func (x *excelReport) build() error {
 			return err
 		}
 	}
-	for _, name := range after {
-		if err := x.sections(name, bySheet[name]); err != nil {
-			return err
-		}
+	if err := x.sections("Environment", bySheet["Environment"]); err != nil {
+		return err
 	}
 	if len(x.d.Config) > 0 {
-		t := Table{Columns: []Column{{Name: "Group"}, {Name: "Key"}, {Name: "Value"}}}
-		for _, c := range x.d.Config {
-			t.AddRow(c.Group, c.Key, c.Value)
-		}
+		t := configTable(x.d.Config)
 		if err := x.single("Config", &t); err != nil {
 			return err
 		}
+	}
+	// A chart is anchored to the cells below it: their sizes must be final.
+	if err := x.arrange(); err != nil {
+		return err
 	}
 	for _, draw := range x.later {
 		if err := draw(); err != nil {
 			return err
 		}
 	}
-	if err := x.printable(); err != nil {
-		return err
-	}
-	for sheet, cols := range x.widths {
-		for c, w := range cols {
-			name, _ := excelize.ColumnNumberToName(c)
-			if err := x.f.SetColWidth(sheet, name, name, min(max(w+2, 9), 70)); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
-}
-
-// printable makes every sheet print in landscape, as wide as the page.
-func (x *excelReport) printable() error {
-	landscape, one, any, yes := "landscape", 1, 0, true
-	for _, sheet := range x.f.GetSheetList() {
-		if sheet == x.streamed {
-			continue // already written
-		}
-		if err := x.f.SetPageLayout(sheet, &excelize.PageLayoutOptions{Orientation: &landscape, FitToWidth: &one, FitToHeight: &any}); err != nil {
-			return err
-		}
-		if err := x.f.SetSheetProps(sheet, &excelize.SheetPropsOptions{FitToPage: &yes}); err != nil {
-			return err
-		}
-	}
-	return nil
+	return x.arrange()
 }
 
 // sheetName translates and makes a valid, unique sheet name.
@@ -189,6 +168,12 @@ func (x *excelReport) newSheet(name string) (string, error) {
 // table writes t at the sheet's next free row; it returns the first and last
 // row of the grid (header included).
 func (x *excelReport) table(sheet string, t *Table) (top, bottom int, err error) {
+	return x.wideTable(sheet, t, 0)
+}
+
+// wideTable is table; the last column of a table with fewer than span columns
+// reaches as far as column span.
+func (x *excelReport) wideTable(sheet string, t *Table, span int) (top, bottom int, err error) {
 	if err := t.Check(); err != nil {
 		return 0, 0, err
 	}
@@ -197,10 +182,27 @@ func (x *excelReport) table(sheet string, t *Table) (top, bottom int, err error)
 			return 0, 0, err
 		}
 	}
+	n := len(t.Columns)
+	wide := func(i int) bool { return i == n-1 && n < span }
+	// The cells beside a wide one are part of it and need its style.
+	put := func(i, row int, v any, st excelStyle) error {
+		if !wide(i) {
+			return x.put(sheet, i+1, row, v, st)
+		}
+		st.wrap = true
+		for c := n + 1; c <= span; c++ {
+			if err := x.put(sheet, c, row, nil, st); err != nil {
+				return err
+			}
+		}
+		text, _ := v.(string)
+		l := x.layout(sheet)
+		l.blocks = append(l.blocks, textBlock{row: row, col: n, last: span, text: text})
+		return x.putCell(sheet, n, row, v, st)
+	}
 	top = x.next[sheet]
 	for i, c := range t.Columns {
-		label := x.tr.label(c)
-		if err := x.put(sheet, i+1, top, x.raw(label), excelStyle{header: true}); err != nil {
+		if err := put(i, top, x.raw(x.tr.label(c)), excelStyle{header: true, right: c.Kind.Numeric()}); err != nil {
 			return 0, 0, err
 		}
 	}
@@ -215,21 +217,20 @@ func (x *excelReport) table(sheet string, t *Table) (top, bottom int, err error)
 			var v any = cell.Value
 			switch s := v.(type) {
 			case string:
-				v = x.text(s)
+				if v = x.raw(s); !c.Data {
+					v = x.text(s)
+				}
 			case bool:
 				v = x.text(map[bool]string{true: "yes", false: "no"}[s])
 			}
-			st := excelStyle{format: numberFormat(c, cell), mark: markOf(c, cell)}
-			if s, ok := v.(string); ok && strings.ContainsAny(s, "\n") {
-				st.wrap = true
-			}
-			if err := x.put(sheet, i+1, row, v, st); err != nil {
+			st := excelStyle{format: numberFormat(c, cell), mark: markOf(c, cell), grid: true, right: rightAligned(c, cell)}
+			if err := put(i, row, v, st); err != nil {
 				return 0, 0, err
 			}
 			if cell.Note != "" || cell.Unit != "" && cell.Unit != c.Unit {
-				note := strings.TrimSpace(cell.Unit + " " + cell.Note)
+				note := strings.TrimSpace(x.tr.term(cell.Unit) + " " + x.tr.term(cell.Note))
 				ref, _ := excelize.CoordinatesToCellName(i+1, row)
-				if err := x.f.AddComment(sheet, excelize.Comment{Cell: ref, Author: "ais_bench", Text: x.text(note)}); err != nil {
+				if err := x.f.AddComment(sheet, excelize.Comment{Cell: ref, Author: "ais_bench", Text: x.raw(note), Width: 200, Height: 60}); err != nil {
 					return 0, 0, err
 				}
 			}
@@ -240,7 +241,7 @@ func (x *excelReport) table(sheet string, t *Table) (top, bottom int, err error)
 	}
 	x.next[sheet] = row + 1
 	for _, n := range t.Notes {
-		if err := x.line(sheet, x.text(n), excelStyle{}); err != nil {
+		if err := x.line(sheet, x.text(n), excelStyle{note: true}); err != nil {
 			return 0, 0, err
 		}
 	}
@@ -298,12 +299,16 @@ func (x *excelReport) freeze(sheet string, top, bottom, columns int) error {
 	return x.f.AutoFilter(sheet, from+":"+to, nil)
 }
 
-// sections fills one sheet with tables and native charts. The first table's
-// header is frozen and filtered when the sheet holds a single table.
+// sections fills one sheet with tables and native charts. The header is frozen
+// and filtered where the sheet holds a single table: above several, the first
+// one's would stand over the others' rows.
 func (x *excelReport) sections(name string, list []Section) error {
-	tables, charts := 0, 0
+	tables, charts, span := 0, 0, 0
 	for _, s := range list {
 		tables += len(s.Tables)
+		for _, t := range s.Tables {
+			span = max(span, len(t.Columns))
+		}
 		for _, c := range s.Charts {
 			if c.Excel {
 				charts++
@@ -325,12 +330,18 @@ func (x *excelReport) sections(name string, list []Section) error {
 			}
 		}
 		for _, n := range s.Notes {
-			if err := x.line(sheet, x.text(n), excelStyle{}); err != nil {
+			if err := x.line(sheet, x.text(n), excelStyle{note: true}); err != nil {
 				return err
 			}
 		}
 		for i := range s.Tables {
-			a, b, err := x.table(sheet, &s.Tables[i])
+			// A last column of sentences runs as far as the widest table: it would
+			// make a column of numbers above or below it wide.
+			reach := 0
+			if c := s.Tables[i].Columns; len(c) > 0 && c[len(c)-1].Wrap {
+				reach = span
+			}
+			a, b, err := x.wideTable(sheet, &s.Tables[i], reach)
 			if err != nil {
 				return err
 			}
@@ -343,15 +354,37 @@ func (x *excelReport) sections(name string, list []Section) error {
 				// The chart's place is fixed now; its data go to the last sheet.
 				at, c := x.next[sheet], &s.Charts[i]
 				x.next[sheet] += excelChartRows
+				if err := x.keepTogether(sheet, at); err != nil {
+					return err
+				}
 				x.later = append(x.later, func() error { return x.chart(sheet, at, c) })
 			}
 		}
 	}
-	if top > 0 {
+	if tables == 1 {
 		return x.freeze(sheet, top, bottom, columns)
 	}
 	return nil
 }
+
+// keepTogether begins a new page before a chart where the last one began at
+// least a chart's height above, so that no chart is cut in two when printed.
+func (x *excelReport) keepTogether(sheet string, row int) error {
+	l := x.layout(sheet)
+	if row-l.page < 2*excelChartRows && l.page > 0 {
+		return nil
+	}
+	l.page = row
+	at, err := excelize.CoordinatesToCellName(1, row)
+	if err != nil {
+		return err
+	}
+	return x.f.InsertPageBreak(sheet, at)
+}
+
+// summaryColumns are the columns of the Summary sheet: a name, a value, a unit
+// and room for a sentence.
+var summaryColumns = []float64{34, 16, 12, 58}
 
 func (x *excelReport) summary(sheet string) error {
 	d := x.d
@@ -370,24 +403,13 @@ func (x *excelReport) summary(sheet string) error {
 		}
 	}
 	x.next[sheet]++
+	for i, w := range summaryColumns {
+		x.layout(sheet).widths[i+1] = w
+	}
 	if v := d.Verdict; v != nil {
 		t := Table{Columns: []Column{{Name: "Verdict", Kind: KindVerdict}, {Name: "Reason"}}}
 		t.AddRow(v.State, v.Reason)
-		if _, _, err := x.table(sheet, &t); err != nil {
-			return err
-		}
-		if v.Clauses != nil {
-			if _, _, err := x.table(sheet, v.Clauses); err != nil {
-				return err
-			}
-		}
-	}
-	if len(d.Notes) > 0 {
-		t := Table{Title: "Warnings", Columns: []Column{{Name: "Warning"}}}
-		for _, n := range d.Notes {
-			t.AddRow(Cell{Value: n, Mark: MarkWarn})
-		}
-		if _, _, err := x.table(sheet, &t); err != nil {
+		if _, _, err := x.wideTable(sheet, &t, len(summaryColumns)); err != nil {
 			return err
 		}
 	}
@@ -396,15 +418,23 @@ func (x *excelReport) summary(sheet string) error {
 			return err
 		}
 	}
-	if len(d.Checklist) > 0 {
-		t := ChecklistTable(d.Checklist)
-		if _, _, err := x.table(sheet, &t); err != nil {
+	if v := d.Verdict; v != nil && v.Clauses != nil {
+		if _, _, err := x.wideTable(sheet, v.Clauses, len(summaryColumns)); err != nil {
 			return err
 		}
 	}
-	if len(d.Help) > 0 {
-		t := helpTable(d.Help)
-		if _, _, err := x.table(sheet, &t); err != nil {
+	if len(d.Notes) > 0 {
+		t := Table{Title: "Warnings", Columns: []Column{{Name: "Warning"}}}
+		for _, n := range d.Notes {
+			t.AddRow(Cell{Value: n, Mark: MarkWarn})
+		}
+		if _, _, err := x.wideTable(sheet, &t, len(summaryColumns)); err != nil {
+			return err
+		}
+	}
+	if len(d.Checklist) > 0 {
+		t := ChecklistTable(d.Checklist)
+		if _, _, err := x.wideTable(sheet, &t, len(summaryColumns)); err != nil {
 			return err
 		}
 	}
@@ -417,7 +447,7 @@ func (x *excelReport) headlines(sheet string) error {
 		return err
 	}
 	for i, h := range []string{"Metric", "Value", "Unit", "Note"} {
-		if err := x.put(sheet, i+1, x.next[sheet], x.text(h), excelStyle{header: true}); err != nil {
+		if err := x.put(sheet, i+1, x.next[sheet], x.text(h), excelStyle{header: true, right: i == 1}); err != nil {
 			return err
 		}
 	}
@@ -436,7 +466,8 @@ func (x *excelReport) headlines(sheet string) error {
 		for i, p := range []struct {
 			v  any
 			st excelStyle
-		}{{x.text(h.Name), excelStyle{}}, {v, excelStyle{format: numberFormat(c, cell), mark: markOf(c, cell)}}, {x.text(h.Unit), excelStyle{}}, {x.text(h.Note), excelStyle{}}} {
+		}{{x.text(h.Name), excelStyle{grid: true}}, {v, excelStyle{format: numberFormat(c, cell), mark: markOf(c, cell), bold: true, grid: true, right: true}},
+			{x.text(h.Unit), excelStyle{grid: true}}, {x.text(h.Note), excelStyle{grid: true}}} {
 			if err := x.put(sheet, i+1, row, p.v, p.st); err != nil {
 				return err
 			}
@@ -448,7 +479,7 @@ func (x *excelReport) headlines(sheet string) error {
 }
 
 func helpTable(list []Definition) Table {
-	t := Table{ID: "help", Title: "Reading help", Columns: []Column{{Name: "Metric"}, {Name: "Unit"}, {Name: "Definition"}}}
+	t := Table{ID: "help", Title: "Reading help", Columns: []Column{{Name: "Metric"}, {Name: "Unit"}, {Name: "Definition", Wrap: true}}}
 	for _, h := range list {
 		t.AddRow(h.Metric, h.Unit, h.Text)
 	}

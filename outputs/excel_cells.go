@@ -78,6 +78,14 @@ func (x *excelReport) style(k excelStyle) int {
 		st.Alignment.WrapText = true
 	case k.bold:
 		st.Font = &excelize.Font{Bold: true, Family: excelFont}
+	case k.note:
+		st.Font = &excelize.Font{Italic: true, Color: "595959", Family: excelFont}
+	}
+	if k.grid {
+		st.Border = []excelize.Border{{Type: "bottom", Color: "D9D9D9", Style: 1}}
+	}
+	if k.right {
+		st.Alignment.Horizontal = "right"
 	}
 	switch k.mark {
 	case MarkGood:
@@ -134,9 +142,29 @@ func fixed(base string, decimals int) string {
 	return base + "." + strings.Repeat("0", decimals)
 }
 
-// put writes one cell. Strings are written as strings, whatever they begin
-// with: a cell never becomes a formula.
+// put writes one cell and makes room for it. Strings are written as strings,
+// whatever they begin with: a cell never becomes a formula.
 func (x *excelReport) put(sheet string, col, row int, v any, st excelStyle) error {
+	limit := excelMaxWidth
+	if st.header {
+		limit = excelHeadWidth
+	}
+	switch val := v.(type) {
+	case nil:
+	case string:
+		x.widen(sheet, col, row, val, limit)
+		st.wrap = st.wrap || float64(width.StringWidth(val)) > x.layout(sheet).widths[col] || strings.Contains(val, "\n") || st.header
+	case time.Time:
+		x.widen(sheet, col, row, "2026-01-01 00:00:00", limit)
+	default:
+		shown := fmt.Sprint(val)
+		x.widen(sheet, col, row, shown[:min(14, len(shown))], limit)
+	}
+	return x.putCell(sheet, col, row, v, st)
+}
+
+// putCell writes one cell as it is.
+func (x *excelReport) putCell(sheet string, col, row int, v any, st excelStyle) error {
 	ref, err := excelize.CoordinatesToCellName(col, row)
 	if err != nil {
 		return err
@@ -148,29 +176,13 @@ func (x *excelReport) put(sheet string, col, row int, v any, st excelStyle) erro
 		}
 	case string:
 		err = x.f.SetCellStr(sheet, ref, val)
-		x.widen(sheet, col, val)
-	case time.Time:
-		err = x.f.SetCellValue(sheet, ref, val)
-		x.widen(sheet, col, "2026-01-01 00:00:00")
 	default:
 		err = x.f.SetCellValue(sheet, ref, val)
-		x.widen(sheet, col, fmt.Sprint(val)[:min(14, len(fmt.Sprint(val)))])
 	}
 	if err != nil {
 		return err
 	}
 	return x.f.SetCellStyle(sheet, ref, ref, x.style(st))
-}
-
-func (x *excelReport) widen(sheet string, col int, s string) {
-	w := 0
-	for line := range strings.SplitSeq(s, "\n") {
-		w = max(w, width.StringWidth(line))
-	}
-	if x.widths[sheet] == nil {
-		x.widths[sheet] = map[int]float64{}
-	}
-	x.widths[sheet][col] = max(x.widths[sheet][col], float64(min(w, 60)))
 }
 
 // line writes a text across the sheet without widening its column.
@@ -181,6 +193,11 @@ func (x *excelReport) line(sheet, s string, st excelStyle) error {
 	}
 	if err := x.f.SetCellStr(sheet, ref, s); err != nil {
 		return err
+	}
+	if st.note || st.mark != MarkNone {
+		st.wrap = true
+		l := x.layout(sheet)
+		l.blocks = append(l.blocks, textBlock{row: x.next[sheet], col: 1, text: s, fit: true})
 	}
 	x.next[sheet]++
 	return x.f.SetCellStyle(sheet, ref, ref, x.style(st))

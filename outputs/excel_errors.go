@@ -41,14 +41,14 @@ func (x *excelReport) errorsSheet(total int64, counts map[Status]int64, failed [
 		for i, p := range []struct {
 			v  any
 			st excelStyle
-		}{{x.raw(string(s)), excelStyle{mark: mark}}, {n, excelStyle{format: "#,##0"}}, {float64(n) / float64(total), excelStyle{format: "0.00%"}}} {
+		}{{x.text(string(s)), excelStyle{mark: mark}}, {n, excelStyle{format: "#,##0"}}, {float64(n) / float64(total), excelStyle{format: "0.00%"}}} {
 			if err := x.put(sheet, right+i, row, p.v, p.st); err != nil {
 				return err
 			}
 		}
 	}
-	list := Table{Columns: []Column{{Name: "Model"}, {Name: "Dataset"}, {Name: "Sample"}, {Name: "Attempt", Kind: KindInt},
-		{Name: "Status"}, {Name: "HTTP status", Kind: KindInt}, {Name: "Sent at", Unit: "ms", Kind: KindFloat, Format: "%.3f"}, {Name: "Request id"}, {Name: "Error"}}}
+	list := Table{Columns: []Column{{Name: "Model", Data: true}, {Name: "Dataset", Data: true}, {Name: "Sample", Data: true}, {Name: "Attempt", Kind: KindInt},
+		{Name: "Status"}, {Name: "HTTP status", Kind: KindInt}, {Name: "Sent at", Unit: "ms", Kind: KindFloat, Format: "%.3f"}, {Name: "Request id", Data: true}, {Name: "Error", Data: true}}}
 	for _, r := range failed {
 		var sent, http any
 		if r.sent != Never {

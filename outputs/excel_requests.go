@@ -19,6 +19,10 @@ func (x *excelReport) requests() error {
 		return err
 	}
 	x.streamed = sheet
+	// A streamed sheet is closed when it is written: its looks come first.
+	if err := x.landscape(sheet); err != nil {
+		return err
+	}
 	w, err := x.f.NewStreamWriter(sheet)
 	if err != nil {
 		return err
@@ -35,8 +39,14 @@ func (x *excelReport) requests() error {
 		}
 	}
 	last, _ := excelize.ColumnNumberToName(len(columns))
-	if err := w.SetColWidth(1, len(columns), 14); err != nil {
-		return err
+	for i, c := range columns {
+		wide := 13.0
+		if c.text != nil && c.name != "phase" && c.name != "status" {
+			wide = 20
+		}
+		if err := w.SetColWidth(i+1, i+1, wide); err != nil {
+			return err
+		}
 	}
 	if err := w.SetPanes(&excelize.Panes{Freeze: true, YSplit: 1, TopLeftCell: "A2", ActivePane: "bottomLeft"}); err != nil {
 		return err
@@ -47,9 +57,9 @@ func (x *excelReport) requests() error {
 	cells := make([]excelize.Cell, len(columns))
 	row := make([]any, len(columns))
 	for i, c := range columns {
-		row[i] = excelize.Cell{StyleID: header, Value: c.name}
+		row[i] = excelize.Cell{StyleID: header, Value: x.text(c.name)}
 	}
-	if err := w.SetRow("A1", row); err != nil {
+	if err := w.SetRow("A1", row, excelize.RowOpts{Height: 2 * excelRowHeight}); err != nil {
 		return err
 	}
 	for i := range row {
@@ -99,6 +109,9 @@ func (x *excelReport) requests() error {
 		return err
 	}
 	if err := x.f.AutoFilter(sheet, fmt.Sprintf("A1:%s%d", last, max(n, 2)), nil); err != nil {
+		return err
+	}
+	if err := x.repeatHeader(sheet); err != nil {
 		return err
 	}
 	if total > int64(x.maxRows-1) {

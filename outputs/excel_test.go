@@ -1,6 +1,9 @@
 package outputs
 
 import (
+	"archive/zip"
+	"encoding/xml"
+	"io"
 	"iter"
 	"math"
 	"path/filepath"
@@ -67,7 +70,7 @@ func TestExcelReadBack(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer f.Close()
-	if got, want := strings.Join(f.GetSheetList(), " "), "Summary Accuracy Performance Requests Errors Environment Config Chart data"; got != want {
+	if got, want := strings.Join(f.GetSheetList(), " "), "Summary Accuracy Performance Reading help Requests Errors Environment Config Chart data"; got != want {
 		t.Errorf("sheets %q, want %q", got, want)
 	}
 	raw := excelize.Options{RawCellValue: true}
@@ -167,7 +170,7 @@ func TestExcelChinese(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer f.Close()
-	if got, want := strings.Join(f.GetSheetList(), " "), "摘要 精度 性能 请求 错误 环境 配置 图表数据"; got != want {
+	if got, want := strings.Join(f.GetSheetList(), " "), "摘要 精度 性能 阅读说明 请求 错误 环境 配置 图表数据"; got != want {
 		t.Errorf("sheets %q, want %q", got, want)
 	}
 	rows, _ := f.GetRows("摘要")
@@ -221,5 +224,85 @@ func TestExcelRequestsAreCapped(t *testing.T) {
 	errs, _ := f.GetRows("Errors")
 	if len(errs) != 11 { // all ten failures, also those behind the cap
 		t.Errorf("%d rows in Errors", len(errs))
+	}
+}
+
+// Every axis a chart refers to is in it once, with the axis it crosses: the
+// library leaves some out of charts with two y axes.
+func TestExcelChartsHaveTheirAxes(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "report.xlsx")
+	line := Series{Name: "a", X: []float64{1, 4, 64}, Y: []float64{10, 20, 30}}
+	second := Series{Name: "b & <c>", X: line.X, Y: []float64{1, 2, 3}, Right: true, YLabel: "in flight <&>"}
+	d := &ReportData{Sections: []Section{{ID: "s", Sheet: "Sweep", Charts: []Chart{
+		{ID: "1", Title: "one", XLabel: "x", YLabel: "y", Excel: true, Series: []Series{line}},
+		{ID: "2", Title: "two", XLabel: "x2", YLabel: "left <&>", Excel: true, Series: []Series{line, second}, Marks: []ChartMark{{4, "knee"}}},
+		{ID: "3", Title: "all at the right", XLabel: "x", YLabel: "y", Excel: true, Series: []Series{second}},
+		{ID: "4", Title: "none", Excel: true},
+	}}}}
+	if err := WriteExcel(path, d, nil); err != nil {
+		t.Fatal(err)
+	}
+	z, err := zip.OpenReader(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer z.Close()
+	charts := 0
+	for _, f := range z.File {
+		if !strings.HasPrefix(f.Name, "xl/charts/") {
+			continue
+		}
+		charts++
+		r, err := f.Open()
+		if err != nil {
+			t.Fatal(err)
+		}
+		raw, err := io.ReadAll(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		type value struct {
+			Val string `xml:"val,attr"`
+		}
+		var c struct {
+			Plot struct {
+				Scatter []struct {
+					Ax  []value    `xml:"axId"`
+					Ser []struct{} `xml:"ser"`
+				} `xml:"scatterChart"`
+				Axes []struct {
+					ID    value    `xml:"axId"`
+					Cross value    `xml:"crossAx"`
+					Label []value  `xml:"lblAlgn"`
+					Title []string `xml:"title>tx>rich>p>r>t"`
+				} `xml:"valAx"`
+			} `xml:"chart>plotArea"`
+		}
+		if err := xml.Unmarshal(raw, &c); err != nil {
+			t.Fatalf("%s: %v", f.Name, err)
+		}
+		crosses := map[string]string{}
+		titles := ""
+		for _, a := range c.Plot.Axes {
+			if crosses[a.ID.Val] != "" || len(a.Label) > 0 {
+				t.Errorf("%s: axis %s stands twice or has what a value axis has not", f.Name, a.ID.Val)
+			}
+			crosses[a.ID.Val] = a.Cross.Val
+			titles += strings.Join(a.Title, "") + "|"
+		}
+		for _, s := range c.Plot.Scatter {
+			if len(s.Ax) != 2 || crosses[s.Ax[0].Val] != s.Ax[1].Val || crosses[s.Ax[1].Val] != s.Ax[0].Val {
+				t.Errorf("%s: axes %v, crossing %v", f.Name, s.Ax, crosses)
+			}
+		}
+		if strings.Contains(string(raw), "<xVal><strRef>") {
+			t.Errorf("%s: x values are declared as text", f.Name)
+		}
+		if len(c.Plot.Scatter) == 2 && titles != "x2|left <&>||in flight <&>|" {
+			t.Errorf("%s: axis titles %q", f.Name, titles)
+		}
+	}
+	if charts != 3 {
+		t.Errorf("%d charts, want 3", charts)
 	}
 }

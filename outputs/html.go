@@ -4,11 +4,11 @@ import (
 	"crypto/sha256"
 	_ "embed"
 	"encoding/base64"
-	"encoding/binary"
 	"encoding/json"
 	"fmt"
 	"html/template"
 	"math"
+	"slices"
 	"strconv"
 	"time"
 	"unicode/utf8"
@@ -20,8 +20,23 @@ var reportPage string
 //go:embed report/report.css
 var reportStyle string
 
-//go:embed report/report.js
-var reportScript string
+//go:embed report/base.js
+var scriptBase string
+
+//go:embed report/chart.js
+var scriptChart string
+
+//go:embed report/timeline.js
+var scriptTimeline string
+
+//go:embed report/samples.js
+var scriptSamples string
+
+//go:embed report/page.js
+var scriptPage string
+
+// reportScript is the page's script: its parts in one function.
+var reportScript = "(function () {\n" + scriptBase + scriptChart + scriptTimeline + scriptSamples + scriptPage + "})();\n"
 
 // WriteHTML writes report.html.
 func (r *Run) WriteHTML(d *ReportData) error { return WriteHTML(r.HTMLPath(), d, r.Redactor()) }
@@ -123,7 +138,7 @@ type htmlColumn struct {
 	Numeric bool   `json:"numeric"`
 }
 
-// htmlCell is [text, sort value, mark, note], cut after the last one used.
+// htmlCell is [text, sort value, mark, note, unit], cut after the last one used.
 type htmlCell []any
 
 type htmlChart struct {
@@ -145,22 +160,6 @@ type htmlSeries struct {
 	Y      floats `json:"y"`
 	Right  bool   `json:"right"`
 	YLabel string `json:"ylabel"`
-}
-
-// htmlTimeline holds little-endian arrays in base64: microseconds since the
-// first send as float32 pairs would lose precision, so uint32 in units of
-// Unit nanoseconds.
-type htmlTimeline struct {
-	Total    int64    `json:"total"`
-	Shown    int      `json:"shown"`
-	Lanes    int      `json:"lanes"`
-	UnitNS   int64    `json:"unit_ns"`
-	Sent     []byte   `json:"sent"`  // uint32
-	First    []byte   `json:"first"` // uint32; 0xffffffff = never
-	End      []byte   `json:"end"`   // uint32
-	Lane     []byte   `json:"lane"`  // uint32
-	Status   []byte   `json:"status"`
-	Statuses []string `json:"statuses"`
 }
 
 type htmlSamples struct {
@@ -192,22 +191,50 @@ func (f floats) MarshalJSON() ([]byte, error) {
 // htmlMaxRows bounds one table of the page; the files beside it have all rows.
 const htmlMaxRows = 5000
 
+// pageBuilder fills the page's data. Every fixed text it meets is translated
+// here, so that the page can change its language without knowing how.
+type pageBuilder struct {
+	d   *ReportData
+	red *Redactor
+	tr  *translator
+	out *htmlReport
+}
+
+// fixed is a text the page may translate.
+func (b *pageBuilder) fixed(s string) string {
+	if s == "" {
+		return ""
+	}
+	zh := b.tr.chinese(s)
+	clean := b.red.String(s)
+	if zh != s {
+		b.out.Terms[clean] = b.red.String(zh)
+	}
+	return clean
+}
+
+func (b *pageBuilder) allFixed(list []string) []string {
+	var out []string
+	for _, s := range list {
+		out = append(out, b.fixed(s))
+	}
+	return out
+}
+
 func htmlData(d *ReportData, red *Redactor) (*htmlReport, error) {
-	h := &htmlReport{Title: red.String(d.Title), Run: red.String(d.RunName), Tool: red.String(d.Tool), Lang: d.Lang,
-		Terms: map[string]string{}, Notes: red.Strings(d.Notes)}
-	for k, v := range Terms {
-		h.Terms[k] = v
+	h := &htmlReport{Run: red.String(d.RunName), Tool: red.String(d.Tool), Lang: d.Lang, Terms: map[string]string{}}
+	b := &pageBuilder{d: d, red: red, tr: newTranslator(d), out: h}
+	for _, s := range pageWords() {
+		b.fixed(s)
 	}
-	for k, v := range d.Translations {
-		h.Terms[red.String(k)] = red.String(v)
-	}
+	h.Title, h.Notes = b.fixed(d.Title), b.allFixed(d.Notes)
 	if !d.Generated.IsZero() {
 		h.Generated = d.Generated.Format(time.RFC3339)
 	}
 	if v := d.Verdict; v != nil {
-		h.Verdict = &htmlVerdict{State: red.String(v.State), Reason: red.String(v.Reason), Mark: markOf(Column{Kind: KindVerdict}, Cell{Value: v.State})}
+		h.Verdict = &htmlVerdict{State: b.fixed(v.State), Reason: b.fixed(v.Reason), Mark: markOf(Column{Kind: KindVerdict}, Cell{Value: v.State})}
 		if v.Clauses != nil {
-			t := toHTMLTable(v.Clauses, red)
+			t := b.table(v.Clauses)
 			h.Verdict.Clauses = &t
 		}
 	}
@@ -218,58 +245,83 @@ func htmlData(d *ReportData, red *Redactor) (*htmlReport, error) {
 		if x.Kind == KindPercent && unit == "" {
 			unit = "%"
 		}
-		h.Headlines = append(h.Headlines, htmlHeadline{red.String(x.Name), red.String(c.valueText(cell)), red.String(unit), red.String(x.Note), max(x.Mark, cell.Mark)})
+		h.Headlines = append(h.Headlines, htmlHeadline{b.fixed(x.Name), b.fixed(c.valueText(cell)), b.fixed(unit), b.fixed(x.Note), max(x.Mark, cell.Mark)})
 	}
-	var gathered *recordCharts
+	drawn := []Section{}
 	if d.Records != nil {
-		var err error
-		if gathered, err = gatherRecords(d.Records()); err != nil {
+		gathered, err := gatherRecords(d.Records())
+		if err != nil {
 			return nil, err
 		}
-	}
-	for _, s := range d.Sections {
-		h.Sections = append(h.Sections, toHTMLSection(&s, red))
-	}
-	if gathered != nil && gathered.measured > 0 {
-		charts := Section{ID: "charts", Title: "Charts", Charts: gathered.charts()}
-		h.Sections = append(h.Sections, toHTMLSection(&charts, red))
-		h.Timeline = gathered.line.encode()
-		if bad := statusTable(gathered); bad != nil {
-			s := Section{ID: "status", Title: "Requests by status", Tables: []Table{*bad}}
-			if d.RecordsPath != "" {
-				s.Notes = []string{d.RecordsPath}
+		if gathered.measured > 0 {
+			drawn = append(drawn, Section{ID: "charts", Title: "Charts", Charts: gathered.charts()})
+			h.Timeline = gathered.line.encode()
+			for _, s := range h.timelineStatuses() {
+				b.fixed(s)
 			}
-			h.Sections = append(h.Sections, toHTMLSection(&s, red))
+			status := Section{ID: "status", Title: "Requests by status", Tables: []Table{*statusTable(gathered)}}
+			if d.RecordsPath != "" {
+				status.Notes = []string{fmt.Sprintf("All requests: %s", d.RecordsPath)}
+			}
+			drawn = append(drawn, status)
 		}
+	}
+	for _, s := range b.ordered(drawn) {
+		h.Sections = append(h.Sections, b.section(&s))
 	}
 	if d.Samples != nil {
 		var err error
 		if h.Samples, err = gatherSamples(d, red); err != nil {
 			return nil, err
 		}
-	}
-	tail := []Section{}
-	if len(d.Checklist) > 0 {
-		t := ChecklistTable(d.Checklist)
-		t.Title = ""
-		tail = append(tail, Section{ID: "checklist", Title: "Reproducibility checklist", Tables: []Table{t}})
-	}
-	if len(d.Help) > 0 {
-		t := helpTable(d.Help)
-		t.Title = ""
-		tail = append(tail, Section{ID: "help", Title: "Reading help", Tables: []Table{t}})
-	}
-	if len(d.Config) > 0 {
-		t := Table{Columns: []Column{{Name: "Group"}, {Name: "Key"}, {Name: "Value"}}}
-		for _, c := range d.Config {
-			t.AddRow(c.Group, c.Key, c.Value)
+		for outcome := range h.Samples.Counts {
+			b.fixed(outcome)
 		}
-		tail = append(tail, Section{ID: "config", Title: "Config", Tables: []Table{t}})
-	}
-	for i := range tail {
-		h.Sections = append(h.Sections, toHTMLSection(&tail[i], red))
 	}
 	return h, nil
+}
+
+func (h *htmlReport) timelineStatuses() []string {
+	if h.Timeline == nil {
+		return nil
+	}
+	return h.Timeline.Statuses
+}
+
+// ordered is the page's chapters: the given ones, with what was drawn from the
+// records after the last one on performance, then checklist, help and
+// configuration.
+func (b *pageBuilder) ordered(drawn []Section) []Section {
+	at := len(b.d.Sections)
+	for i, s := range b.d.Sections {
+		if s.Sheet == "" || s.Sheet == "Performance" {
+			at = i + 1
+		}
+	}
+	list := slices.Concat(b.d.Sections[:at], drawn, b.d.Sections[at:])
+	if len(b.d.Checklist) > 0 {
+		t := ChecklistTable(b.d.Checklist)
+		t.Title = ""
+		list = append(list, Section{ID: "checklist", Title: "Reproducibility checklist", Tables: []Table{t}})
+	}
+	if len(b.d.Help) > 0 {
+		t := helpTable(b.d.Help)
+		t.Title = ""
+		list = append(list, Section{ID: "help", Title: "Reading help", Tables: []Table{t}})
+	}
+	if len(b.d.Config) > 0 {
+		t := configTable(b.d.Config)
+		list = append(list, Section{ID: "config", Title: "Config", Tables: []Table{t}})
+	}
+	return list
+}
+
+func configTable(list []ConfigEntry) Table {
+	t := Table{ID: "config", Columns: []Column{{Name: "Group"}, {Name: "Key"}, {Name: "Value", Data: true}}}
+	for _, c := range list {
+		t.AddRow(c.Group, c.Key, c.Value)
+	}
+	return t
 }
 
 func statusTable(c *recordCharts) *Table {
@@ -286,33 +338,36 @@ func statusTable(c *recordCharts) *Table {
 	return t
 }
 
-func toHTMLSection(s *Section, red *Redactor) htmlSection {
-	out := htmlSection{ID: FileName(s.ID), Title: red.String(s.Title), Notes: red.Strings(s.Notes)}
+func (b *pageBuilder) section(s *Section) htmlSection {
+	out := htmlSection{ID: FileName(s.ID), Title: b.fixed(s.Title), Notes: b.allFixed(s.Notes)}
 	for i := range s.Tables {
-		out.Tables = append(out.Tables, toHTMLTable(&s.Tables[i], red))
+		out.Tables = append(out.Tables, b.table(&s.Tables[i]))
 	}
 	for _, c := range s.Charts {
-		h := htmlChart{ID: c.ID, Title: red.String(c.Title), Kind: c.Kind, XLabel: red.String(c.XLabel), YLabel: red.String(c.YLabel),
-			XLog: c.XLog, YLog: c.YLog, Notes: red.Strings(c.Notes)}
+		if c.SheetOnly && b.out.Timeline != nil {
+			continue
+		}
+		h := htmlChart{ID: c.ID, Title: b.fixed(c.Title), Kind: c.Kind, XLabel: b.fixed(c.XLabel), YLabel: b.fixed(c.YLabel),
+			XLog: c.XLog, YLog: c.YLog, Notes: b.allFixed(c.Notes), Series: []htmlSeries{}}
 		for _, m := range c.Marks {
 			if math.IsNaN(m.X) || math.IsInf(m.X, 0) {
 				continue
 			}
-			h.Marks = append(h.Marks, ChartMark{m.X, red.String(m.Label)})
+			h.Marks = append(h.Marks, ChartMark{m.X, b.fixed(m.Label)})
 		}
 		for _, x := range c.Series {
 			n := min(len(x.X), len(x.Y))
-			h.Series = append(h.Series, htmlSeries{red.String(x.Name), x.X[:n], x.Y[:n], x.Right, red.String(x.YLabel)})
+			h.Series = append(h.Series, htmlSeries{b.fixed(x.Name), x.X[:n], x.Y[:n], x.Right, b.fixed(x.YLabel)})
 		}
 		out.Charts = append(out.Charts, h)
 	}
 	return out
 }
 
-func toHTMLTable(t *Table, red *Redactor) htmlTable {
-	out := htmlTable{Title: red.String(t.Title), Notes: red.Strings(t.Notes)}
+func (b *pageBuilder) table(t *Table) htmlTable {
+	out := htmlTable{Title: b.fixed(t.Title), Notes: b.allFixed(t.Notes)}
 	for _, c := range t.Columns {
-		out.Columns = append(out.Columns, htmlColumn{red.String(c.Name), c.Unit, c.Kind.Numeric()})
+		out.Columns = append(out.Columns, htmlColumn{b.fixed(c.Name), b.fixed(c.Unit), c.Kind.Numeric()})
 	}
 	for i, row := range t.Rows {
 		if i == htmlMaxRows {
@@ -321,69 +376,36 @@ func toHTMLTable(t *Table, red *Redactor) htmlTable {
 		}
 		cells := make([]htmlCell, len(t.Columns))
 		for j, c := range t.Columns {
-			cell := t.cell(row, j)
-			text := c.valueText(cell)
-			if cell.Unit != "" && cell.Unit != c.Unit && cell.Value != nil {
-				text += " " + cell.Unit
-			}
-			var sortBy any
-			switch v := cell.Value.(type) {
-			case int64, uint64, float64:
-				sortBy = v
-				if c.Kind == KindPercent && c.Unit == "" {
-					text += "%"
-				}
-			}
-			h := htmlCell{cutText(red.String(text), tableText), sortBy, markOf(c, cell), red.String(cell.Note)}
-			switch {
-			case cell.Note != "":
-			case h[2] != MarkNone:
-				h = h[:3]
-			case sortBy != nil:
-				h = h[:2]
-			default:
-				h = h[:1]
-			}
-			cells[j] = h
+			cells[j] = b.cell(c, t.cell(row, j))
 		}
 		out.Rows = append(out.Rows, cells)
 	}
 	return out
 }
 
-// encode packs the timeline. The unit grows with the run, so that 32 bits
-// always hold it: 1 µs up to an hour.
-func (t *timelineSample) encode() *htmlTimeline {
-	if len(t.rows) == 0 {
-		return nil
-	}
-	lanes := t.pack()
-	zero, last := t.rows[0].sent, int64(math.MinInt64)
-	for _, r := range t.rows {
-		last = max(last, r.end)
-	}
-	unit := int64(1000)
-	for (last-zero)/unit >= 1<<32-2 {
-		unit *= 10
-	}
-	h := &htmlTimeline{Total: t.seen, Shown: len(t.rows), Lanes: lanes, UnitNS: unit}
-	code := map[Status]byte{}
-	for _, r := range t.rows {
-		first := uint32(math.MaxUint32)
-		if r.first != Never && r.first >= r.sent && r.first <= r.end {
-			first = uint32((r.first - zero) / unit)
+func (b *pageBuilder) cell(c Column, cell Cell) htmlCell {
+	text := c.valueText(cell)
+	var sortBy any
+	switch v := cell.Value.(type) {
+	case int64, uint64, float64:
+		sortBy = v
+		if c.Kind == KindPercent && c.Unit == "" {
+			text += "%"
 		}
-		h.Sent = binary.LittleEndian.AppendUint32(h.Sent, uint32((r.sent-zero)/unit))
-		h.First = binary.LittleEndian.AppendUint32(h.First, first)
-		h.End = binary.LittleEndian.AppendUint32(h.End, uint32((r.end-zero)/unit))
-		h.Lane = binary.LittleEndian.AppendUint32(h.Lane, uint32(r.lane))
-		c, ok := code[r.status]
-		if !ok {
-			c = byte(min(len(h.Statuses), 255))
-			code[r.status] = c
-			h.Statuses = append(h.Statuses, string(r.status))
+	case string, bool:
+		if len(text) > tableText || c.Data && cell.Value == text {
+			text = cutText(b.red.String(text), tableText)
+		} else {
+			text = b.fixed(text)
 		}
-		h.Status = append(h.Status, c)
+	}
+	unit := ""
+	if cell.Unit != c.Unit && cell.Value != nil {
+		unit = b.fixed(cell.Unit)
+	}
+	h := htmlCell{text, sortBy, markOf(c, cell), b.fixed(cell.Note), unit}
+	for len(h) > 1 && (h[len(h)-1] == nil || h[len(h)-1] == "" || h[len(h)-1] == MarkNone) {
+		h = h[:len(h)-1]
 	}
 	return h
 }

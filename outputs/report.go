@@ -9,8 +9,10 @@ import (
 // it with plain values and do not care for formats; the writers do not know
 // what a metric is. Every part may be empty.
 //
-// Texts are English. The writers translate the terms they know to Chinese
-// (see Terms); Translations adds or overrides terms.
+// Texts are English. The writers translate the fixed ones to Chinese (the
+// terms_*.go; a test finds those that are missing); Translations adds or
+// overrides terms. A fixed text with values in it is translated under its
+// format, as it is written in the source ("%d of %d requests failed").
 type ReportData struct {
 	Title     string // "vllm_api_general_chat on gsm8k"
 	RunName   string // name of the run folder
@@ -66,7 +68,7 @@ type Headline struct {
 type Section struct {
 	ID     string // anchor: letters, digits, dashes
 	Title  string
-	Sheet  string // "Accuracy", "Performance", "Sweep", "Environment"; "" = Performance
+	Sheet  string // "Accuracy", "Performance", "Sweep", "Reading help", "Environment"; "" = Performance
 	Notes  []string
 	Tables []Table
 	Charts []Chart
@@ -83,6 +85,9 @@ type Chart struct {
 	Notes          []string
 	// Excel asks for a native chart in the spreadsheet as well.
 	Excel bool
+	// SheetOnly keeps a chart out of the page where it draws a finer one of the
+	// same from the records.
+	SheetOnly bool
 }
 
 // Series is one line of a chart. X and Y have the same length; NaN in Y is a
@@ -109,10 +114,18 @@ type CheckItem struct {
 }
 
 // Definition is one entry of the reading help.
-type Definition struct{ Metric, Unit, Text string }
+type Definition struct {
+	Metric string `json:"metric"`
+	Unit   string `json:"unit"`
+	Text   string `json:"text"`
+}
 
 // ConfigEntry is one line of the Config sheet.
-type ConfigEntry struct{ Group, Key, Value string }
+type ConfigEntry struct {
+	Group string `json:"group"`
+	Key   string `json:"key"`
+	Value string `json:"value"`
+}
 
 // Sample is one scored answer in the samples browser.
 type Sample struct {

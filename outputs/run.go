@@ -261,6 +261,9 @@ func (r *Run) ExcelPath() string { return r.Path("report.xlsx") }
 // HTMLPath is report.html.
 func (r *Run) HTMLPath() string { return r.Path("report.html") }
 
+// JSONPath is the path of report.json.
+func (r *Run) JSONPath() string { return r.Path("report.json") }
+
 // Pair names one (model, data set) of a run.
 type Pair struct{ Model, Dataset string }
 

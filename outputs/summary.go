@@ -7,30 +7,28 @@ import (
 	"time"
 )
 
-// SummaryFiles are the paths WriteSummary wrote.
-type SummaryFiles struct{ Text, CSV, Markdown string }
-
-// WriteSummary writes the tables to summary/summary_<ts>.{txt,csv,md}. The
-// text file has no colour. In CSV, tables follow each other with a comment
-// line (# title) before and an empty line between.
-func WriteSummary(r *Run, tables ...Table) (SummaryFiles, error) {
+// WriteSummary writes the tables to summary/summary_<ts>.{txt,csv,md} and returns
+// the paths. The text file has no colour. In CSV, tables follow each other with a
+// comment line (# title) before and an empty line between.
+func WriteSummary(r *Run, tables ...Table) ([]string, error) {
 	return writeSummaryAt(r, time.Now(), tables)
 }
 
-func writeSummaryAt(r *Run, now time.Time, tables []Table) (SummaryFiles, error) {
-	base := "summary_" + now.Format(stampLayout)
-	files := SummaryFiles{r.Path("summary", base+".txt"), r.Path("summary", base+".csv"), r.Path("summary", base+".md")}
+func writeSummaryAt(r *Run, now time.Time, tables []Table) ([]string, error) {
 	text, csv, markdown, err := RenderSummary(r, tables...)
 	if err != nil {
-		return files, err
+		return nil, err
 	}
+	var files []string
 	for _, f := range []struct {
-		path string
-		doc  []byte
-	}{{files.Text, text}, {files.Markdown, markdown}, {files.CSV, csv}} {
-		if err := writeAtomic(f.path, r.Redactor(), func(w io.Writer) error { _, err := w.Write(f.doc); return err }); err != nil {
+		ext string
+		doc []byte
+	}{{"txt", text}, {"csv", csv}, {"md", markdown}} {
+		path := r.Path("summary", "summary_"+now.Format(stampLayout)+"."+f.ext)
+		if err := writeAtomic(path, r.Redactor(), func(w io.Writer) error { _, err := w.Write(f.doc); return err }); err != nil {
 			return files, err
 		}
+		files = append(files, path)
 	}
 	return files, nil
 }

@@ -39,6 +39,12 @@ type Column struct {
 	Format string
 	// Whole keeps WriteText from cutting long cells of the column.
 	Whole bool
+	// Data is for columns whose texts are data (names, paths, what a server said):
+	// they are never translated.
+	Data bool
+	// Wrap is for columns of sentences: text output breaks long cells into lines
+	// instead of cutting them.
+	Wrap bool
 }
 
 // Label is the column's heading: the name, with the unit in parentheses.

@@ -5,6 +5,7 @@ import (
 	"encoding/csv"
 	"errors"
 	"math"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -134,6 +135,39 @@ func TestCellNormalisation(t *testing.T) {
 		{errors.New("e"), "e"}, {1500 * time.Millisecond, "1.5s"}, {StatusOK, "ok"}, {&Cell{Value: &s}, "x"}, {(*Cell)(nil), nil}, {true, true}} {
 		if got := normalCell(c.in).Value; got != c.want {
 			t.Errorf("%#v became %#v, want %#v", c.in, got, c.want)
+		}
+	}
+}
+
+func TestTextWraps(t *testing.T) {
+	for _, c := range []struct {
+		s     string
+		limit int
+		want  []string
+	}{
+		{"a bb ccc", 4, []string{"a bb", "ccc"}},
+		{"abcdefghij k", 4, []string{"abcd", "efgh", "ij k"}},
+		{"长长长长", 4, []string{"长长", "长长"}},
+		{"", 4, []string{""}},
+		{"长", 1, []string{"长"}},
+	} {
+		if got := wrapText(c.s, c.limit); !slices.Equal(got, c.want) {
+			t.Errorf("%q in %d columns: %q, want %q", c.s, c.limit, got, c.want)
+		}
+	}
+	table := Table{Columns: []Column{{Name: "a"}, {Name: "why", Wrap: true}}}
+	table.AddRow("x", strings.Repeat("word ", 30)+"end")
+	var b strings.Builder
+	if err := table.WriteText(&b, TextOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	lines := strings.Split(strings.TrimSpace(b.String()), "\n")
+	if len(lines) != 7 || !strings.Contains(b.String(), "end") {
+		t.Errorf("%d lines:\n%s", len(lines), b.String())
+	}
+	for _, l := range lines {
+		if width.StringWidth(l) != width.StringWidth(lines[0]) {
+			t.Errorf("ragged:\n%s", b.String())
 		}
 	}
 }

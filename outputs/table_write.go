@@ -58,16 +58,22 @@ func (t *Table) WriteText(w io.Writer, o TextOptions) error {
 		head[i] = width.Truncate(oneLine(c.Label()), limit, "…")
 		widths[i] = width.StringWidth(head[i])
 	}
-	texts := make([][]string, len(t.Rows))
+	texts := make([][][]string, len(t.Rows)) // by row and column, in lines
 	for r, row := range t.Rows {
-		texts[r] = make([]string, n)
+		texts[r] = make([][]string, n)
 		for i, c := range t.Columns {
 			s := oneLine(c.text(t.cell(row, i)))
-			if !c.Whole {
-				s = width.Truncate(s, limit, "…")
+			lines := []string{s}
+			if c.Wrap {
+				lines = wrapText(s, limit)
 			}
-			texts[r][i] = s
-			widths[i] = max(widths[i], width.StringWidth(s))
+			for k := range lines {
+				if !c.Whole {
+					lines[k] = width.Truncate(lines[k], limit, "…")
+				}
+				widths[i] = max(widths[i], width.StringWidth(lines[k]))
+			}
+			texts[r][i] = lines
 		}
 	}
 	b := bufio.NewWriter(w)
@@ -115,17 +121,26 @@ func (t *Table) WriteText(w io.Writer, o TextOptions) error {
 		b.WriteByte('\n')
 		rule("├", "┼", "┤")
 		for r, row := range t.Rows {
-			b.WriteString("│")
-			for i, c := range t.Columns {
-				cell := t.cell(row, i)
-				colour := ""
-				if o.Color {
-					colour = markColour(c, cell)
-				}
-				put(texts[r][i], i, rightAligned(c, cell), colour)
-				b.WriteString("│")
+			height := 1
+			for _, lines := range texts[r] {
+				height = max(height, len(lines))
 			}
-			b.WriteByte('\n')
+			for k := range height {
+				b.WriteString("│")
+				for i, c := range t.Columns {
+					cell := t.cell(row, i)
+					colour, s := "", ""
+					if o.Color {
+						colour = markColour(c, cell)
+					}
+					if k < len(texts[r][i]) {
+						s = texts[r][i][k]
+					}
+					put(s, i, rightAligned(c, cell), colour)
+					b.WriteString("│")
+				}
+				b.WriteByte('\n')
+			}
 		}
 		rule("└", "┴", "┘")
 	}
@@ -133,6 +148,34 @@ func (t *Table) WriteText(w io.Writer, o TextOptions) error {
 		b.WriteString("  " + oneLine(note) + "\n")
 	}
 	return b.Flush()
+}
+
+// wrapText breaks a text into lines of at most limit columns, between words
+// where it can and between wide characters where it must.
+func wrapText(s string, limit int) []string {
+	var lines []string
+	line, used := "", 0
+	for word := range strings.SplitSeq(s, " ") {
+		w := width.StringWidth(word)
+		switch {
+		case line == "":
+		case used+1+w <= limit:
+			line, used = line+" "+word, used+1+w
+			continue
+		default:
+			lines = append(lines, line)
+		}
+		for w > limit {
+			head := width.Truncate(word, limit, "")
+			if head == "" {
+				break
+			}
+			lines, word = append(lines, head), word[len(head):]
+			w = width.StringWidth(word)
+		}
+		line, used = word, w
+	}
+	return append(lines, line)
 }
 
 func rightAligned(c Column, cell Cell) bool {

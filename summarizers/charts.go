@@ -22,9 +22,9 @@ func Charts(prefix string, r *metrics.Result) []outputs.Chart {
 			done[i] = float64(r.Series.Completions[i]) / r.Series.StepS
 		}
 		charts = append(charts,
-			outputs.Chart{ID: prefix + "-throughput", Title: "Throughput and concurrency over time", Kind: "line", XLabel: "time (s)", YLabel: "output tokens per second", Excel: true,
+			outputs.Chart{ID: prefix + "-throughput", Title: "Throughput and concurrency over time", Kind: "line", XLabel: "Time (s)", YLabel: "output tokens per second", Excel: true, SheetOnly: true,
 				Series: []outputs.Series{{Name: "output tokens", X: t, Y: tokens}, {Name: "in flight", X: t, Y: flight, Right: true, YLabel: "requests in flight"}}},
-			outputs.Chart{ID: prefix + "-arrivals", Title: "Arrivals and completions over time", Kind: "line", XLabel: "time (s)", YLabel: "requests per second",
+			outputs.Chart{ID: prefix + "-arrivals", Title: "Arrivals and completions over time", Kind: "line", XLabel: "Time (s)", YLabel: "requests per second", Excel: true, SheetOnly: true,
 				Series: []outputs.Series{{Name: "arrivals", X: t, Y: arrivals}, {Name: "completions", X: t, Y: done}}})
 	}
 	if len(r.ITLByPosition) > 1 {
@@ -33,7 +33,7 @@ func Charts(prefix string, r *metrics.Result) []outputs.Chart {
 			x, mean = append(x, float64(p.From)), append(mean, orGap(p.ITL.Mean))
 			p99 = append(p99, orGap(p.ITL.Percentile(99)))
 		}
-		charts = append(charts, outputs.Chart{ID: prefix + "-itl-position", Title: "ITL by output position", Kind: "line", XLabel: "output token", YLabel: "ITL (ms)", XLog: true,
+		charts = append(charts, outputs.Chart{ID: prefix + "-itl-position", Title: "ITL by output position", Kind: "line", XLabel: "output token", YLabel: "ITL (ms)", XLog: true, Excel: true, SheetOnly: true,
 			Series: []outputs.Series{{Name: "mean", X: x, Y: mean}, {Name: "P99", X: x, Y: p99}}})
 	}
 	return charts

@@ -7,26 +7,47 @@ import (
 )
 
 // HealthTable shows the client's own condition, as the run recorded it in the
-// manifest: a JSON object by pair, or one object. Nested keys become dotted.
+// manifest: a JSON object by pair, or one object. One row a figure, one column a
+// pair; nested keys become dotted.
 func HealthTable(health any) outputs.Table {
-	t := outputs.Table{ID: "client_health", Title: "Client health", Columns: []outputs.Column{{Name: "Figure"}, {Name: "Value", Kind: outputs.KindFloat}}}
-	flattenHealth(&t, "", health)
+	t := outputs.Table{ID: "client_health", Title: "Client health", Columns: []outputs.Column{{Name: "Figure"}}}
+	all, ok := health.(map[string]any)
+	if !ok {
+		return t
+	}
+	pairs := map[string]any{"Value": health}
+	for _, v := range all {
+		if m, ok := v.(map[string]any); ok && m["client_bound"] != nil {
+			pairs = all
+		}
+	}
+	rows := map[string][]any{}
+	var order []string
+	for i, pair := range sortedNames(pairs) {
+		t.Columns = append(t.Columns, outputs.Column{Name: pair, Kind: outputs.KindFloat})
+		flattenHealth(&t, "", pairs[pair], func(figure string, v any) {
+			if rows[figure] == nil {
+				rows[figure] = make([]any, len(pairs))
+				order = append(order, figure)
+			}
+			rows[figure][i] = v
+		})
+	}
+	for _, figure := range order {
+		t.AddRow(append([]any{figure}, rows[figure]...)...)
+	}
 	return t
 }
 
-func flattenHealth(t *outputs.Table, path string, v any) {
+func flattenHealth(t *outputs.Table, path string, v any, put func(figure string, v any)) {
 	switch x := v.(type) {
-	case nil:
-		if path != "" {
-			t.AddRow(path, nil)
-		}
 	case map[string]any:
 		for _, k := range sortedNames(x) {
 			name := k
 			if path != "" {
 				name = path + "." + k
 			}
-			flattenHealth(t, name, x[k])
+			flattenHealth(t, name, x[k], put)
 		}
 	case []any:
 		for _, e := range x {
@@ -35,7 +56,7 @@ func flattenHealth(t *outputs.Table, path string, v any) {
 				t.Notes = append(t.Notes, text)
 				continue
 			}
-			t.AddRow(path, fmt.Sprint(e))
+			put(path, fmt.Sprint(e))
 		}
 	case string:
 		cell := outputs.Cell{Value: x}
@@ -47,9 +68,9 @@ func flattenHealth(t *outputs.Table, path string, v any) {
 		case "yes":
 			cell.Mark = outputs.MarkBad
 		}
-		t.AddRow(path, cell)
+		put(path, cell)
 	default:
-		t.AddRow(path, x)
+		put(path, x)
 	}
 }
 
@@ -57,20 +78,32 @@ func flattenHealth(t *outputs.Table, path string, v any) {
 // bottleneck, as warnings for the head of a report.
 func ClientBound(health any) []string {
 	var out []string
+	for _, p := range boundPairs(health) {
+		out = append(out, p.text)
+	}
+	return out
+}
+
+// boundPair is a pair whose client was, or may have been, the bottleneck.
+type boundPair struct{ name, text string }
+
+func boundPairs(health any) []boundPair {
+	var out []boundPair
 	var walk func(path string, v any)
 	walk = func(path string, v any) {
 		m, ok := v.(map[string]any)
 		if !ok {
 			return
 		}
+		of := ""
 		if path != "" {
-			path = " of " + path
+			of = " of " + path
 		}
 		switch m["client_bound"] {
 		case "yes":
-			out = append(out, "the client was the bottleneck"+path+": its figures describe this machine as much as the service (see Client health)")
+			out = append(out, boundPair{path, fmt.Sprintf("the client was the bottleneck%s: its figures describe this machine as much as the service (see Client health)", of)})
 		case "suspect":
-			out = append(out, "the client may have been the bottleneck"+path+": see Client health before trusting tail latencies")
+			out = append(out, boundPair{path, fmt.Sprintf("the client may have been the bottleneck%s: see Client health before trusting tail latencies", of)})
 		}
 		for _, k := range sortedNames(m) {
 			walk(k, m[k])

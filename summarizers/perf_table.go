@@ -164,6 +164,10 @@ func common(r *metrics.Result) outputs.Table {
 			share("  tokens counted by "+name, &v, "answers")
 		}
 	}
+	if q.Success > 0 {
+		t.Notes = append(t.Notes, fmt.Sprintf("throughputs are of %d successful requests; %s", q.Success, lengths(r)),
+			"the output token throughput counts generated tokens, the total token throughput prompts and generated tokens")
+	}
 	switch {
 	case !r.Stable.Exists:
 		t.Notes = append(t.Notes, "no stable stage: "+r.Stable.Reason)

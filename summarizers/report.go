@@ -1,15 +1,12 @@
 package summarizers
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
-	"iter"
-	"os"
+	"math"
 	"path/filepath"
 	"slices"
-	"time"
 
 	"ais_bench/evaluators"
 	"ais_bench/outputs"
@@ -32,11 +29,31 @@ type ReportOptions struct {
 	StableStage bool
 
 	Excel, HTML bool
-	Notes       []string // warnings that must not be missed
-	Verdict     *outputs.Verdict
-	Sections    []outputs.Section // further chapters: sweeps, comparisons
+	// Formats, where given, are what is written: txt, csv or md (the summary, in
+	// all three), json (performances/*.json and report.json), xlsx, html. Nil: the
+	// first four, and what Excel and HTML say.
+	Formats  []string
+	Notes    []string // warnings that must not be missed
+	Verdict  *outputs.Verdict
+	Sections []outputs.Section // further chapters: sweeps, comparisons
 	// Health is the client's health; nil = as recorded in the manifest.
 	Health any
+}
+
+// Formats are the names ReportOptions.Formats knows.
+var Formats = []string{"txt", "csv", "md", "json", "xlsx", "html"}
+
+// wants reports whether a format is to be written.
+func (o *ReportOptions) wants(format string) bool {
+	switch {
+	case o.Formats != nil:
+		return slices.Contains(o.Formats, format)
+	case format == "xlsx":
+		return o.Excel
+	case format == "html":
+		return o.HTML
+	}
+	return true
 }
 
 // Summary is what Report found, for printing.
@@ -51,6 +68,8 @@ type Summary struct {
 	// it must not be missed.
 	Server         []*server.Analysis
 	ServerWarnings []string
+
+	help []outputs.Table // reading help, for the summary files
 }
 
 // PairPerformance is the performance of one model on one data set.
@@ -58,78 +77,118 @@ type PairPerformance struct {
 	outputs.Pair
 	Result *metrics.Result
 	Stable []outputs.Table // AISBench's stable stage; nil when not asked for
+
+	partings []parting
+	timings  map[answerKey]timing // of answered questions, where samples are shown
 }
+
+// answerKey tells the answers of one pair apart.
+type answerKey struct {
+	sample       string
+	repeat, turn int32
+}
+
+// timing is how long an answer took, in ms; NaN = unknown.
+type timing struct{ ttft, e2e float32 }
 
 // Report computes a run's tables from what is on disk and writes
 // performances/*.json, summary/ and the reports. It works on any run folder,
 // finished or not.
 func Report(run *outputs.Run, o ReportOptions) (*Summary, error) {
-	s, pairs, err := compute(run, o, true)
+	s, pairs, m, err := compute(run, &o, true)
 	if err != nil {
 		return nil, err
 	}
 	if len(s.Tables) == 0 {
 		return s, nil
 	}
-	files, err := outputs.WriteSummary(run, s.SummaryTables()...)
-	if err != nil {
-		return nil, err
-	}
-	for _, path := range []string{files.Text, files.CSV, files.Markdown} {
-		if rel, err := filepath.Rel(run.Dir(), path); err == nil {
-			path = rel
+	if o.wants("txt") || o.wants("csv") || o.wants("md") { // one summary in three forms
+		files, err := outputs.WriteSummary(run, s.SummaryTables()...)
+		if err != nil {
+			return nil, err
 		}
-		s.Files = append(s.Files, path)
+		for _, path := range files {
+			s.wrote(run, path)
+		}
 	}
-	return s, s.reports(run, pairs, o)
+	return s, s.reports(run, pairs, m, o)
 }
 
 // Recompute is what Report computes, without writing anything.
 func Recompute(run *outputs.Run, o ReportOptions) (*Summary, error) {
-	s, _, err := compute(run, o, false)
+	s, _, _, err := compute(run, &o, false)
 	return s, err
 }
 
-// SummaryTables are the tables of the summary files: those of the console, then
-// the reproducibility checklist.
+// SummaryTables are the tables of the summary files: those of the console, the
+// reproducibility checklist, and the reading help.
 func (s *Summary) SummaryTables() []outputs.Table {
-	return append(slices.Clip(s.Tables), outputs.ChecklistTable(s.Checklist))
+	return append(slices.Clip(s.Tables), append([]outputs.Table{outputs.ChecklistTable(s.Checklist)}, s.help...)...)
 }
 
-func compute(run *outputs.Run, o ReportOptions, write bool) (*Summary, []outputs.Pair, error) {
+func compute(run *outputs.Run, o *ReportOptions, write bool) (*Summary, []outputs.Pair, *outputs.Manifest, error) {
 	pairs, err := run.Pairs()
 	if err != nil {
-		return nil, nil, err
+		return nil, nil, nil, err
 	}
 	if len(pairs) == 0 {
-		return nil, nil, fmt.Errorf("%s holds neither records nor answers: nothing to report", run.Dir())
+		return nil, nil, nil, fmt.Errorf("%s holds neither records nor answers: nothing to report", run.Dir())
+	}
+	m, err := manifestOf(run)
+	if err != nil {
+		return nil, nil, nil, err
 	}
 	s := &Summary{}
-	if o.Accuracy {
-		if s.Accuracy, err = readResults(run, pairs); err != nil {
-			return nil, nil, err
-		}
-	}
-	if o.Performance {
-		if err := s.measure(run, pairs, o, write); err != nil {
-			return nil, nil, err
-		}
-	}
-	m, _ := run.ReadManifest() // a folder of another tool has none
-	if m != nil && o.Health == nil {
-		o.Health = m.ClientHealth
-	}
 	if m != nil {
 		s.Warnings = m.Warnings
-	}
-	s.Checklist = run.Checklist(m)
-	s.tables(o, o.Health)
-	if o.Performance {
-		if err := s.watched(run, pairs, o.Health, write); err != nil {
-			return nil, nil, err
+		if o.Health == nil {
+			o.Health = m.ClientHealth
 		}
 	}
-	return s, pairs, nil
+	if o.Accuracy {
+		if s.Accuracy, err = readResults(run, pairs); err != nil {
+			return nil, nil, nil, err
+		}
+	}
+	if o.Performance {
+		if err := s.measure(run, pairs, m, *o, write); err != nil {
+			return nil, nil, nil, err
+		}
+	}
+	s.Checklist = run.Checklist(m) // it looks at the figures just written
+	s.tables(*o, o.Health)
+	if o.Performance {
+		if err := s.watched(run, pairs, o.Health, write); err != nil {
+			return nil, nil, nil, err
+		}
+	}
+	s.help = helpTables(s, m, o.Health)
+	return s, pairs, m, nil
+}
+
+// wrote notes a file for the list of what was written.
+func (s *Summary) wrote(run *outputs.Run, path string) {
+	if rel, err := filepath.Rel(run.Dir(), path); err == nil {
+		path = rel
+	}
+	s.Files = append(s.Files, path)
+}
+
+// helpTables are the reading help of the summary files: what the figures may
+// not be compared with, and the definition of every metric shown.
+func helpTables(s *Summary, m *outputs.Manifest, health any) []outputs.Table {
+	var out []outputs.Table
+	if t := Cautions(s.Accuracy, s.Performance, m, health); len(t.Rows) > 0 {
+		out = append(out, t)
+	}
+	if len(s.Performance) > 0 {
+		t := outputs.Table{ID: "help", Title: "Reading help", Columns: []outputs.Column{{Name: "Metric"}, {Name: "Unit"}, {Name: "Definition", Wrap: true}}}
+		for _, d := range metrics.Definitions() {
+			t.AddRow(d.Metric, d.Unit, d.Text)
+		}
+		out = append(out, t)
+	}
+	return out
 }
 
 // readResults reads the scores of every pair that was scored.
@@ -149,29 +208,37 @@ func readResults(run *outputs.Run, pairs []outputs.Pair) ([]evaluators.Result, e
 	return out, nil
 }
 
-// measure computes the strict metrics of every pair that has records.
-func (s *Summary) measure(run *outputs.Run, pairs []outputs.Pair, o ReportOptions, write bool) error {
-	var m *outputs.Manifest
-	if o.StableStage {
-		var err error
-		if m, err = run.ReadManifest(); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return err
-		}
-	}
+// measure computes the strict metrics of every pair that has records. The
+// records are read once for everything, and twice more for AISBench's tables.
+func (s *Summary) measure(run *outputs.Run, pairs []outputs.Pair, m *outputs.Manifest, o ReportOptions, write bool) error {
 	for _, p := range pairs {
-		if run.RecordsPath(p.Model, p.Dataset) == "" {
+		path := run.RecordsPath(p.Model, p.Dataset)
+		if path == "" {
 			continue
 		}
-		r, err := metrics.Compute(run.Records(p.Model, p.Dataset), o.Metrics)
-		if err != nil {
+		perf := PairPerformance{Pair: p}
+		var ends tails
+		scored := write && o.wants("html") && slices.ContainsFunc(s.Accuracy, func(r evaluators.Result) bool { return r.Model == p.Model && r.Dataset == p.Dataset })
+		if scored {
+			perf.timings = map[answerKey]timing{}
+		}
+		records := watch(run.Records(p.Model, p.Dataset), func(r *outputs.Record) {
+			ends.add(r)
+			if scored && r.OK() {
+				perf.timings[answerKey{r.SampleID, r.Repeat, r.Turn}] = timingOf(r)
+			}
+		})
+		var err error
+		if perf.Result, err = metrics.Compute(records, o.Metrics); err != nil {
 			return fmt.Errorf("performance of %s on %s: %w", p.Model, p.Dataset, err)
 		}
-		if write {
-			if err := run.WritePerformance(p.Model, p.Dataset, r); err != nil {
+		perf.partings = ends.partings(perf.Result)
+		if write && o.wants("json") {
+			if err := run.WritePerformance(p.Model, p.Dataset, perf.Result); err != nil {
 				return err
 			}
+			s.wrote(run, run.PerformancePath(p.Model, p.Dataset, "json"))
 		}
-		perf := PairPerformance{Pair: p, Result: r}
 		if o.StableStage {
 			if perf.Stable, err = stableTables(run, p, m); err != nil {
 				return err
@@ -180,6 +247,17 @@ func (s *Summary) measure(run *outputs.Run, pairs []outputs.Pair, o ReportOption
 		s.Performance = append(s.Performance, perf)
 	}
 	return nil
+}
+
+func timingOf(r *outputs.Record) timing {
+	t := timing{float32(math.NaN()), float32(math.NaN())}
+	if v, ok := r.TTFT(); ok {
+		t.ttft = float32(float64(v) / 1e6)
+	}
+	if v, ok := r.E2EL(); ok {
+		t.e2e = float32(float64(v) / 1e6)
+	}
+	return t
 }
 
 func (s *Summary) tables(o ReportOptions, health any) {
@@ -196,249 +274,36 @@ func (s *Summary) tables(o ReportOptions, health any) {
 
 func (p PairPerformance) tables() []outputs.Table {
 	tables := append(PerfTables(p.Result), p.Stable...)
+	if len(p.partings) > 0 {
+		tables = append(tables, partingTable(p.partings))
+	}
 	for i := range tables {
-		tables[i].Title += ": " + p.Model + " on " + p.Dataset
+		tables[i].Title = p.titled(tables[i].Title)
 	}
 	return tables
 }
 
-// reports writes the spreadsheet and the page.
-func (s *Summary) reports(run *outputs.Run, pairs []outputs.Pair, o ReportOptions) error {
-	if !o.Excel && !o.HTML {
+func (p PairPerformance) titled(title string) string {
+	return title + ": " + p.Model + " on " + p.Dataset
+}
+
+// reports writes the spreadsheet, the page and report.json.
+func (s *Summary) reports(run *outputs.Run, pairs []outputs.Pair, m *outputs.Manifest, o ReportOptions) error {
+	if !o.wants("json") && !o.wants("xlsx") && !o.wants("html") {
 		return nil
 	}
-	d := s.data(run, pairs, o)
-	if o.Excel {
-		if err := run.WriteExcel(d); err != nil {
+	d := s.data(run, pairs, m, o)
+	for _, f := range []struct {
+		format, path string
+		write        func(*outputs.ReportData) error
+	}{{"xlsx", run.ExcelPath(), run.WriteExcel}, {"html", run.HTMLPath(), run.WriteHTML}, {"json", run.JSONPath(), run.WriteReportJSON}} {
+		if !o.wants(f.format) {
+			continue
+		}
+		if err := f.write(d); err != nil {
 			return err
 		}
-		s.Files = append(s.Files, filepath.Base(run.ExcelPath()))
-	}
-	if o.HTML {
-		if err := run.WriteHTML(d); err != nil {
-			return err
-		}
-		s.Files = append(s.Files, filepath.Base(run.HTMLPath()))
+		s.wrote(run, f.path)
 	}
 	return nil
-}
-
-// data is the content of the reports.
-func (s *Summary) data(run *outputs.Run, pairs []outputs.Pair, o ReportOptions) *outputs.ReportData {
-	d := &outputs.ReportData{Title: o.Title, RunName: filepath.Base(run.Dir()), Generated: time.Now(), Tool: o.Tool, Lang: o.Lang,
-		Verdict: o.Verdict, Notes: o.Notes, Help: metrics.Definitions()}
-	if d.Title == "" {
-		d.Title = titleOf(pairs)
-	}
-	d.Checklist = s.Checklist
-	if m, err := run.ReadManifest(); err == nil {
-		d.Notes = append(d.Notes, m.Warnings...)
-		d.Config = configEntries(m)
-	}
-	health := plain(o.Health)
-	d.Notes = append(append(d.Notes, s.ServerWarnings...), ClientBound(health)...)
-	s.headlines(d)
-	if len(s.Accuracy) > 0 {
-		sec := outputs.Section{ID: "accuracy", Title: "Accuracy", Sheet: "Accuracy", Tables: []outputs.Table{AccuracyTable(s.Accuracy), OutcomeTable(s.Accuracy)}}
-		if t := ReferenceTable(s.Accuracy); len(t.Rows) > 0 {
-			sec.Tables = append(sec.Tables, t)
-		}
-		d.Sections = append(d.Sections, sec)
-	}
-	for i, p := range s.Performance {
-		sec := outputs.Section{ID: fmt.Sprintf("performance-%d", i+1), Title: "Performance of " + p.Model + " on " + p.Dataset, Sheet: "Performance"}
-		sec.Tables = append(sec.Tables, p.tables()...)
-		for _, t := range []outputs.Table{LengthTable(p.Result), PositionTable(p.Result)} {
-			if len(t.Rows) > 0 {
-				t.Title += ": " + p.Model + " on " + p.Dataset
-				sec.Tables = append(sec.Tables, t)
-			}
-		}
-		sec.Charts = Charts(fmt.Sprintf("p%d", i+1), p.Result)
-		d.Sections = append(d.Sections, sec)
-	}
-	d.Sections = append(d.Sections, s.serverSections()...)
-	if t := HealthTable(health); len(t.Rows) > 0 {
-		d.Sections = append(d.Sections, outputs.Section{ID: "client-health", Title: "Client health", Sheet: "Environment", Tables: []outputs.Table{t}})
-	}
-	d.Sections = append(d.Sections, o.Sections...)
-	if len(s.Performance) > 0 {
-		d.Records = func() iter.Seq2[*outputs.Record, error] { return allRecords(run, pairs) }
-		if path := run.RecordsPath(s.Performance[0].Model, s.Performance[0].Dataset); path != "" {
-			if rel, err := filepath.Rel(run.Dir(), path); err == nil {
-				d.RecordsPath = rel
-			}
-		}
-	}
-	if len(s.Accuracy) > 0 {
-		d.Samples = samples(run, pairs)
-	}
-	return d
-}
-
-func titleOf(pairs []outputs.Pair) string {
-	title := pairs[0].Model + " on " + pairs[0].Dataset
-	if n := len(pairs) - 1; n > 0 {
-		title += fmt.Sprintf(" and %d more", n)
-	}
-	return title
-}
-
-// headlines are the few numbers a stakeholder reads first.
-func (s *Summary) headlines(d *outputs.ReportData) {
-	for _, r := range s.Accuracy {
-		note := fmt.Sprintf("n %d", r.Overall.N)
-		if ci := interval(r.Overall); ci != "" {
-			note = "95 % CI " + ci + " %, " + note
-		}
-		d.Headlines = append(d.Headlines, outputs.Headline{Name: r.Metric + ", " + r.Dataset, Value: r.Overall.Accuracy, Kind: outputs.KindPercent, Unit: "%", Note: note})
-	}
-	for _, p := range s.Performance {
-		r := p.Result
-		on := ", " + p.Dataset
-		if p99 := r.TTFT.Percentile(99); p99 != nil {
-			d.Headlines = append(d.Headlines, outputs.Headline{Name: "TTFT P99" + on, Value: p99, Unit: "ms", Kind: outputs.KindFloat, Format: "%.1f", Note: fmt.Sprintf("of %d requests", r.TTFT.N)})
-		}
-		if p99 := r.TPOT.Percentile(99); p99 != nil {
-			d.Headlines = append(d.Headlines, outputs.Headline{Name: "TPOT P99" + on, Value: p99, Unit: "ms", Kind: outputs.KindFloat, Format: "%.2f", Note: fmt.Sprintf("of %d requests", r.TPOT.N)})
-		}
-		if r.OutputThroughput != nil {
-			d.Headlines = append(d.Headlines, outputs.Headline{Name: "Output Token Throughput" + on, Value: r.OutputThroughput, Unit: "token/s", Kind: outputs.KindFloat, Format: "%.1f",
-				Note: fmt.Sprintf("%d requests, %d output tokens", r.Requests.Success, *r.TotalOutputTokens)})
-		}
-		if q := r.Requests; q.Total > 0 {
-			h := outputs.Headline{Name: "Success rate" + on, Value: float64(q.Success) / float64(q.Total), Unit: "%", Kind: outputs.KindPercent, Note: fmt.Sprintf("%d of %d requests failed", q.Failed, q.Total)}
-			if q.Failed > 0 {
-				h.Mark = outputs.MarkBad
-			}
-			d.Headlines = append(d.Headlines, h)
-		}
-	}
-}
-
-func allRecords(run *outputs.Run, pairs []outputs.Pair) iter.Seq2[*outputs.Record, error] {
-	return func(yield func(*outputs.Record, error) bool) {
-		for _, p := range pairs {
-			if run.RecordsPath(p.Model, p.Dataset) == "" {
-				continue
-			}
-			for rec, err := range run.Records(p.Model, p.Dataset) {
-				if !yield(rec, err) {
-					return
-				}
-			}
-		}
-	}
-}
-
-// samples are the scored answers of all pairs.
-func samples(run *outputs.Run, pairs []outputs.Pair) iter.Seq2[*outputs.Sample, error] {
-	return func(yield func(*outputs.Sample, error) bool) {
-		for _, p := range pairs {
-			path := run.PredictionsPath(p.Model, p.Dataset)
-			if _, err := os.Stat(path); err != nil {
-				continue
-			}
-			for pr, err := range outputs.ReadPredictions(path) {
-				if err != nil {
-					yield(nil, err)
-					return
-				}
-				if pr.Outcome == "" {
-					continue
-				}
-				smp := &outputs.Sample{Model: p.Model, Dataset: p.Dataset, ID: pr.SampleID, Subset: pr.Subset, Repeat: pr.Repeat, Prompt: pr.PromptText(),
-					Reasoning: pr.Reasoning, Answer: pr.Prediction, Gold: goldText(pr.Gold), Outcome: pr.Outcome, Score: pr.Score, Detail: pr.Detail,
-					Finish: pr.FinishReason, Tokens: pr.OutputTokens}
-				if pr.Extracted != nil {
-					smp.Extracted = *pr.Extracted
-				}
-				if !yield(smp, nil) {
-					return
-				}
-			}
-		}
-	}
-}
-
-func goldText(v any) string {
-	switch g := v.(type) {
-	case nil:
-		return ""
-	case string:
-		return g
-	case []any:
-		text := ""
-		for i, x := range g {
-			if i > 0 {
-				text += " | "
-			}
-			text += fmt.Sprint(x)
-		}
-		return text
-	}
-	return fmt.Sprint(v)
-}
-
-// configEntries flatten what ran for the Config sheet.
-func configEntries(m *outputs.Manifest) []outputs.ConfigEntry {
-	var out []outputs.ConfigEntry
-	put := func(group, key string, v any) {
-		out = append(out, outputs.ConfigEntry{Group: group, Key: key, Value: fmt.Sprint(v)})
-	}
-	put("tool", "version", m.Tool.Version)
-	put("tool", "commit", m.Tool.Commit)
-	for i, a := range m.Command.Args {
-		put("command", fmt.Sprintf("argument %d", i), a)
-	}
-	for _, c := range m.Configs {
-		put("configuration", c.Kind+" "+c.Name, c.Source+", sha256 "+c.SHA256)
-	}
-	for _, f := range m.Data {
-		put("data", f.Dataset, f.Path+", sha256 "+f.SHA256)
-	}
-	for _, group := range []struct {
-		name string
-		m    map[string]any
-	}{{"seed", m.Seeds}, {"sampling", m.Sampling}, {"workload", m.Workload}} {
-		for _, k := range sortedNames(group.m) {
-			put(group.name, k, compact(group.m[k]))
-		}
-	}
-	put("host", "cpu", deref(m.Host.CPUModel))
-	put("host", "cpus", m.Host.CPUs)
-	put("host", "os", m.Host.OS+" "+deref(m.Host.Kernel))
-	if m.Clock != nil {
-		put("clock", "stamp source", m.Clock.StampSource)
-		put("clock", "zero", m.Clock.ZeroWall)
-	}
-	return out
-}
-
-func deref(s *string) string {
-	if s == nil {
-		return "unknown"
-	}
-	return *s
-}
-
-func compact(v any) string {
-	b, err := outputs.MarshalJSON(v)
-	if err != nil {
-		return fmt.Sprint(v)
-	}
-	return string(b)
-}
-
-// plain turns any value into JSON's own types; nil when it has no JSON form.
-func plain(v any) any {
-	b, err := outputs.MarshalJSON(v)
-	if err != nil {
-		return nil
-	}
-	var out any
-	if json.Unmarshal(b, &out) != nil {
-		return nil
-	}
-	return out
 }

@@ -128,10 +128,7 @@ func checkEvaluateFlags(c *cli.Context) error {
 			return usage(err)
 		}
 	}
-	if l := c.String("lang"); l != "en" && l != "zh" {
-		return usagef("--lang %s: give en or zh", l)
-	}
-	return nil
+	return knownLang(c)
 }
 
 // checkSandbox checks the name of the sandbox before anything is asked.

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 
 	"github.com/urfave/cli/v2"
@@ -148,7 +149,7 @@ func reportCommand() *cli.Command {
 			"every number is computed from the records and results in the folder.",
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "work-dir", Aliases: []string{"w"}, Value: "outputs/default", Usage: "root of run folders"},
-			&cli.StringFlag{Name: "format", Value: "txt,csv,md,json,xlsx,html", Usage: "what is written: txt, csv and md (the summary), json, xlsx, html"},
+			&cli.StringFlag{Name: "format", Value: "txt,csv,md,json,xlsx,html", Usage: "what is written: txt, csv or md (the summary, in all three), json (figures and report.json), xlsx, html"},
 			&cli.StringSliceFlag{Name: "goodput", Usage: "service levels in ms (`ttft:500 tpot:50`)"},
 			&cli.StringFlag{Name: "metric-percentiles", Value: "50,75,90,95,99", Usage: "percentiles of the performance table"},
 			&cli.StringFlag{Name: "lang", Value: "en", Usage: "en or zh: language of report.xlsx and report.html; all other text stays English"},
@@ -160,6 +161,9 @@ func reportCommand() *cli.Command {
 		Action: func(c *cli.Context) error {
 			if c.NArg() != 1 {
 				return usagef("report: name one run folder, or latest")
+			}
+			if err := knownLang(c); err != nil {
+				return err
 			}
 			run, err := tasks.OpenRun(c.String("work-dir"), c.Args().First())
 			if err != nil {
@@ -177,19 +181,8 @@ func reportCommand() *cli.Command {
 				o.Accuracy, o.Performance = summarizerKinds[name] == "accuracy", summarizerKinds[name] == "performance"
 				o.StableStage = name == "stable_stage"
 			}
-			if l := o.Lang; l != "en" && l != "zh" {
-				return usagef("--lang %s: give en or zh", l)
-			}
-			for _, f := range strings.Split(c.String("format"), ",") {
-				switch strings.TrimSpace(f) {
-				case "txt", "csv", "md", "json", "":
-				case "xlsx":
-					o.Excel = true
-				case "html":
-					o.HTML = true
-				default:
-					return usagef("--format %s: unknown format; one of txt, csv, md, json, xlsx, html", f)
-				}
+			if o.Formats, err = reportFormats(c.String("format")); err != nil {
+				return err
 			}
 			if man, err := run.ReadManifest(); err == nil {
 				red := outputs.NewRedactor(envSecrets(man)...)
@@ -226,6 +219,32 @@ func reportCommand() *cli.Command {
 			return nil
 		},
 	}
+}
+
+// knownLang checks --lang.
+func knownLang(c *cli.Context) error {
+	if l := c.String("lang"); l != "en" && l != "zh" {
+		return usagef("--lang %s: give en or zh", l)
+	}
+	return nil
+}
+
+// reportFormats reads --format.
+func reportFormats(list string) ([]string, error) {
+	formats := []string{}
+	for f := range strings.SplitSeq(list, ",") {
+		switch f = strings.TrimSpace(f); {
+		case f == "":
+		case slices.Contains(summarizers.Formats, f):
+			formats = append(formats, f)
+		default:
+			return nil, usagef("--format %s: unknown format; one of %s", f, strings.Join(summarizers.Formats, ", "))
+		}
+	}
+	if len(formats) == 0 {
+		return nil, usagef("--format %q names no format; some of %s", list, strings.Join(summarizers.Formats, ", "))
+	}
+	return formats, nil
 }
 
 // envSecrets: the stored files were scrubbed when they were written, so a

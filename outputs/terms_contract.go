@@ -1,0 +1,30 @@
+package outputs
+
+// termsContract are the words of acceptance contracts and their verdicts.
+var termsContract = map[string]string{
+	"Acceptance contract": "验收约定", "Clause": "条款", "Severity": "严重程度", "Interval": "区间", "Condition": "条件", "Why": "原因",
+	"critical": "关键", "major": "重要", "minor": "次要",
+	"not a valid run: %s":                                      "运行无效：{1}",
+	"all %d deciding clauses passed":                           "{1} 个决定性条款全部通过",
+	"%d of %d deciding clauses failed: %s":                     "{2} 个决定性条款中 {1} 个未通过：{3}",
+	"%d of %d deciding clauses undecided: %s":                  "{2} 个决定性条款中 {1} 个无法判定：{3}",
+	"every deciding clause passed, but not on a valid run: %s": "决定性条款全部通过，但运行无效：{1}",
+	"minor: %s is %s":                                          "次要条款 {1}：{2}",
+	"it can never pass: %s":                                    "永远不可能通过：{1}",
+	"%s is made from %d samples, min_samples is %d":            "{1} 由 {2} 个样本得出，min_samples 为 {3}",
+	"%s has no value: %s":                                      "{1} 没有值：{2}",
+	"%s has no interval: %s":                                   "{1} 没有区间：{2}",
+	"division by 0":                                            "除以 0",
+	"%d values are too few for the %s end of %s%s":             "{1} 个值不足以确定 {3} 的{2}界{4}",
+	", at least %d are needed":                                 "，至少需要 {1} 个", "lower": "下", "upper": "上",
+	"the interval includes the limit": "区间包含限值",
+	"an estimated figure is never shown to be exactly equal to something; write a range":                                         "估计值永远无法证明恰好等于某值；请写成范围",
+	"%s would be made from %d values; at confidence %s it has an interval from %d on":                                            "{1} 将由 {2} 个值得出；置信度 {3} 下从 {4} 个值起才有区间",
+	"no number of samples shows a share of %g: the interval always reaches beyond it":                                            "无论多少样本都无法证明占比为 {1}：区间总会越过它",
+	"%s would be made from %d samples; even if all are as demanded, the interval at confidence %s leaves out %g only from %d on": "{1} 将由 {2} 个样本得出；即使全部符合要求，置信度 {3} 下的区间也要从 {5} 个样本起才不含 {4}",
+	"%s is not yes or no":  "{1} 不是“是”或“否”",
+	"no answer was scored": "没有回答被评分", "no request has it": "没有请求具有该值", "no stream has two chunks": "没有流含两个数据块", "undefined in this run": "本次运行中无定义",
+	"not recorded in the run": "运行中没有记录", "not recorded alike in all runs": "各次运行的记录不一致", "undefined in %d of %d runs": "{2} 次运行中 {1} 次无定义",
+	"no service levels are given (goodput)": "没有给出服务水平（goodput）", "no request succeeded, or its tokens are unknown": "没有请求成功，或其词元数未知",
+	"requests are not streamed, so there is no %s": "请求不是流式的，因此没有 {1}",
+}

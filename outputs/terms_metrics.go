@@ -1,0 +1,71 @@
+package outputs
+
+// termsMetrics are metrics: their names, units and definitions, and the columns
+// of the Requests sheet. Abbreviations stay, the Chinese name stands before them.
+var termsMetrics = map[string]string{
+	"E2EL": "端到端时延 E2EL", "TTFT": "首字时延 TTFT", "TTFAT": "首答时延 TTFAT", "TPOT": "每词元时延 TPOT", "ITL": "词元间隔 ITL", "ITL per token": "逐词元间隔 ITL",
+	"InputTokens": "输入词元数", "OutputTokens": "输出词元数", "OutputTokenThroughput": "单请求输出吞吐", "PrefillTokenThroughput": "单请求预填充吞吐",
+	"E2EL from scheduled": "自计划时刻的 E2EL", "TTFT from scheduled": "自计划时刻的 TTFT", "Client queue time": "客户端排队时间", "Connect": "建连时间", "Max stall": "最长停顿",
+	"Benchmark Duration": "测试时长", "Total Requests": "请求总数", "Success Requests": "成功请求", "Failed Requests": "失败请求", "Retries": "重试", "Resent on stale connections": "因连接失效重发",
+	"Concurrency": "平均并发", "Max Concurrency": "最大并发", "Request Throughput": "请求吞吐", "Total Input Tokens": "输入词元总数", "Total Generated Tokens": "生成词元总数", "Reasoning Tokens": "推理词元",
+	"Cached Input Tokens": "命中缓存的输入词元", "Input Token Throughput": "输入词元吞吐", "Output Token Throughput": "输出词元吞吐", "Total Token Throughput": "总词元吞吐（输入 + 输出）",
+	"Peak Output Token Throughput": "峰值输出词元吞吐", "Request Goodput": "有效请求吞吐（goodput）", "Stopped before max_tokens": "未到 max_tokens 即结束",
+	"finish_reason %s": "结束原因 {1}", "tokens counted by %s": "词元由 {1} 统计", "ttft ≤ %g ms": "TTFT ≤ {1} ms", "tpot ≤ %g ms": "TPOT ≤ {1} ms", "e2el ≤ %g ms": "E2EL ≤ {1} ms", "%s ≤ %g ms": "{1} ≤ {2} ms",
+	"Percentiles": "百分位数", "Success rate": "成功率",
+	"TTFT P99, %s": "TTFT P99，{1}", "TPOT P99, %s": "TPOT P99，{1}", "E2EL P99, %s": "E2EL P99，{1}", "Output Token Throughput, %s": "输出词元吞吐，{1}", "Success rate, %s": "成功率，{1}",
+
+	"tokens": "词元", "token/s": "词元/秒", "req/s": "请求/秒", "requests": "请求", "attempts": "次", "times": "次", "s": "秒", "% of requests": "% 的请求", "% of answers": "% 的回答",
+
+	"from the send to the last event with a payload (content, reasoning, refusal or tool-call arguments); usage and [DONE] are not part of it": "从发送到最后一个带内容的事件（正文、推理、拒答或工具调用参数）；不含 usage 与 [DONE]",
+	"from the send to the first event with a payload; role-only and empty deltas do not count; exists for streams only":                        "从发送到第一个带内容的事件；仅含角色或空的增量不算；仅流式请求才有",
+	"from the send to the first answer token, after the thinking; only for answers with reasoning":                                             "从发送到思考结束后的第一个回答词元；仅带推理的回答才有",
+	"(E2EL − TTFT) / (output tokens − 1); undefined below two output tokens; does not contain the first token":                                 "(E2EL − TTFT) / (输出词元数 − 1)；不足两个输出词元时无定义；不含首个词元",
+	"time between two chunks with a payload, whatever number of tokens they hold; pooled over all streams, so long answers weigh more":         "相邻两个带内容数据块的时间间隔，不论每块含几个词元；所有流合并统计，因此长回答权重更大",
+	"the gap before a chunk divided by the tokens it brought, one value a token; only where the tokens of chunks are known":                    "数据块之前的间隔除以该块的词元数，每个词元一个值；仅在已知每块词元数时才有",
+	"as E2EL, from the time the request was due: contains the wait in the client when the concurrency cap was reached (coordinated omission)":  "同 E2EL，但从计划发送时刻起算：包含达到并发上限时在客户端的等待（协同遗漏）",
+	"as TTFT, from the time the request was due":                                                                                             "同 TTFT，但从计划发送时刻起算",
+	"from the time a request was due to its send":                                                                                            "从计划发送时刻到实际发送",
+	"set-up of new connections; requests on a reused connection have none":                                                                   "新建连接的耗时；复用连接的请求没有此项",
+	"the longest silence within a stream, one value a request":                                                                               "一个流中最长的无数据时间，每个请求一个值",
+	"prompt tokens as the server counted them (usage)":                                                                                       "服务端统计的提示词元数（usage）",
+	"generated tokens, reasoning included; from usage, else counted by a tokenizer, else unknown; never the requested length":                "生成的词元数，含推理；取自 usage，否则由分词器统计，否则未知；绝不使用请求的长度",
+	"output tokens / E2EL of one request":                                                                                                    "单个请求的输出词元数 / E2EL",
+	"input tokens / TTFT of one request; contains the queue in the server":                                                                   "单个请求的输入词元数 / TTFT；包含服务端排队",
+	"from the first scheduled arrival to the end of the last request, failed ones included":                                                  "从第一个计划到达时刻到最后一个请求结束，含失败请求",
+	"successful requests / duration":                                                                                                         "成功请求数 / 时长",
+	"output tokens of successful requests / duration; does not contain input tokens":                                                         "成功请求的输出词元数 / 时长；不含输入词元",
+	"input + output tokens of successful requests / duration; not to be compared with an output token throughput":                            "成功请求的输入 + 输出词元数 / 时长；不可与输出词元吞吐相比",
+	"output tokens in the best window of one second, by the time they arrived; tokens, not chunks; undefined for runs shorter than a second": "按到达时刻，最好的一秒窗口内的输出词元数；按词元而非数据块；不足一秒的运行无定义",
+	"time-average of requests in flight: Σ(end − send) / duration, failed requests included":                                                 "在途请求数的时间平均：Σ(结束 − 发送) / 时长，含失败请求",
+	"most requests in flight at once; an end sorts before a send at the same time":                                                           "同时在途的最多请求数；同一时刻先算结束再算发送",
+	"successful requests that kept every service level / duration":                                                                           "满足全部服务水平的成功请求数 / 时长",
+	"the longest window with at least 95 % of the peak concurrency in flight, hand-overs of up to 50 ms between requests aside; tokens are counted when they arrive, requests when they end": "在途请求不低于峰值并发 95 % 的最长窗口，忽略请求交接时不超过 50 ms 的缺口；词元按到达时刻计，请求按结束时刻计",
+	"linear interpolation between order statistics (numpy's default), of successful requests; marked where the sample is too small to support them":                                          "对成功请求的次序统计量做线性插值（numpy 默认）；样本不足以支持时加标记",
+
+	"sample_id": "样本\nsample_id", "repeat": "重复\nrepeat", "turn": "轮次\nturn", "attempt": "尝试\nattempt", "phase": "阶段\nphase", "status": "状态\nstatus", "http_status": "HTTP 状态码\nhttp_status",
+	"finish_reason": "结束原因\nfinish_reason", "input_tokens": "输入词元\ninput_tokens", "output_tokens": "输出词元\noutput_tokens", "ttft_ms": "首字时延\nttft_ms", "tpot_ms": "每词元时延\ntpot_ms",
+	"e2el_ms": "端到端时延\ne2el_ms", "e2el_from_schedule_ms": "自计划端到端时延\ne2el_from_schedule_ms", "client_queue_time_ms": "客户端排队\nclient_queue_time_ms", "max_stall_ms": "最长停顿\nmax_stall_ms", "sent_at_ms": "发送时刻\nsent_at_ms",
+}
+
+// termsHealth are the figures of the client's own health.
+var termsHealth = map[string]string{
+	"Client": "客户端", "Client health": "客户端健康状况", "client-bound": "受限于客户端", "schedule lag P50": "发送延迟 P50", "CPU": "CPU", "GC pause max": "GC 最长停顿", "coalesced": "合并到达", "connections": "连接数", "stamped by": "打戳者",
+	"%v, session %d": "{1}，第 {2} 次会话", "%v × %v (session %d)": "{1} × {2}（第 {3} 次会话）",
+	"client_bound": "受限于客户端 client_bound", "wall_s": "时长（秒）wall_s", "cores": "可用核数 cores", "cpu_s": "CPU 时间（秒）cpu_s", "cpu_share": "CPU 占比 cpu_share",
+	"gc.cycles": "GC 次数 gc.cycles", "gc.pause_total_ms": "GC 停顿合计 gc.pause_total_ms", "gc.pause_max_ms": "GC 最长停顿 gc.pause_max_ms",
+	"goroutines_max": "协程峰值 goroutines_max", "heap_max_bytes": "堆峰值 heap_max_bytes", "goroutine_wait_p99_ms": "协程等核 P99 goroutine_wait_p99_ms",
+	"open_files_max": "打开文件峰值 open_files_max", "open_files_limit": "打开文件上限 open_files_limit", "open_files_share": "打开文件占比 open_files_share",
+	"schedule_lag_ms.n": "发送延迟样本数 schedule_lag_ms.n", "schedule_lag_ms.p50": "发送延迟 P50 schedule_lag_ms.p50", "schedule_lag_ms.p99": "发送延迟 P99 schedule_lag_ms.p99", "schedule_lag_ms.max": "发送延迟最大 schedule_lag_ms.max",
+	"slot_wait_ms.n": "等待空位样本数 slot_wait_ms.n", "slot_wait_ms.p50": "等待空位 P50 slot_wait_ms.p50", "slot_wait_ms.p99": "等待空位 P99 slot_wait_ms.p99", "slot_wait_ms.max": "等待空位最大 slot_wait_ms.max",
+	"connections_opened": "新建连接 connections_opened", "connections_reused": "复用连接 connections_reused", "connections_max_open": "同时打开连接峰值 connections_max_open", "resends": "重发 resends",
+	"stamp_source": "打戳来源 stamp_source", "kernel_stamp_share": "内核打戳占比 kernel_stamp_share", "read_delay_p99_ms": "读取延迟 P99 read_delay_p99_ms", "read_delay_max_ms": "读取延迟最大 read_delay_max_ms",
+	"clock_steps": "时钟跳变 clock_steps", "coalesced_share": "合并到达占比 coalesced_share",
+	"%s is %.3g %s (threshold %g): %s": "{1} 为 {2} {3}（阈值 {4}）：{5}",
+	"of the available cores":           "（占可用核）", "of the limit of open files": "（占打开文件上限）",
+	"beyond 70 % goroutines queue for a core in bursts, at 90 % they always do":                                                 "超过 70 % 时协程会间歇排队等核，达到 90 % 时总在排队",
+	"requests left later than the schedule said while a slot was free":                                                          "有空位时请求仍晚于计划发出",
+	"nothing is sent or read during a pause":                                                                                    "停顿期间既不发送也不读取",
+	"runnable goroutines waited this long for a core":                                                                           "可运行的协程等待处理器核这么久",
+	"every stream is an open file, beyond the limit connections fail on this side":                                              "每个流占用一个打开文件，超过上限时连接在本端失败",
+	"data lay this long in the socket before they were read (arrival times are the kernel's, so only later sends are affected)": "数据在套接字里停留这么久才被读取（到达时刻由内核打戳，只影响之后的发送）",
+}
