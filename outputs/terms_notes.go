@@ -19,7 +19,7 @@ var termsNotes = map[string]string{
 	"input %s tokens, output %s tokens a request":                                                              "每个请求输入 {1} 词元、输出 {2} 词元",
 	"%.1f (%.0f to %.0f)": "{1}（{2} 至 {3}）",
 	"the output token throughput counts generated tokens, the total token throughput prompts and generated tokens": "输出词元吞吐只计生成的词元，总词元吞吐计提示与生成的词元",
-	"no stable stage: %s": "没有稳定阶段：{1}", "stable stage: %s": "稳定阶段：{1}",
+	"no stable stage: %s": "没有稳定阶段：{1}", "stable stage not shown: %s": "不显示稳定阶段：{1}", "stable stage: %s": "稳定阶段：{1}",
 	"%d of %d requests failed; latencies and token rates are of the %d that succeeded":                      "{2} 个请求中 {1} 个失败；时延与词元速率只针对成功的 {3} 个",
 	"%s: without the %d most extreme of %d %s mean and median agree: look at these before quoting the mean": "{1}：去掉 {3} 个{4}中最极端的 {2} 个后，平均与中位数一致：引用平均值之前先看这些请求",
 	"%s: no few of the %d %s explain it, the distribution is skewed: quote percentiles, not the mean":       "{1}：{2} 个{3}中没有少数几个能解释差异，分布是偏斜的：请引用百分位数，而不是平均值",
