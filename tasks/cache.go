@@ -1,6 +1,7 @@
 package tasks
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -104,8 +105,8 @@ func (in *inference) planCache(ctx context.Context, to *TaskOutcome, server *ins
 		in.cache.out.How = "every prompt was sent once, for one token, before the measured requests"
 		return nil
 	}
-	if salt := in.opts.CacheSalt; salt != "" {
-		in.cache.out.How = "every prompt begins with the salt " + strconv.Quote(salt) + ", which is new in this run"
+	if done := cmp.Or(in.task.Dataset.CacheDone, in.opts.CacheDone); done != "" {
+		in.cache.out.How = done
 		return nil
 	}
 	endpoint, param, why := ColdByServer(ctx, in.svc.cfg, server.Engine, server.Version)
@@ -114,12 +115,12 @@ func (in *inference) planCache(ctx context.Context, to *TaskOutcome, server *ins
 	case endpoint != "":
 		in.cache.reset = true
 	case param:
-		in.set = withParam(in.set, "cache_salt", salt)
+		in.set = SaltCache(in.set, salt)
 		in.cache.out.How = fmt.Sprintf("cache_salt %q in every request (%v)", salt, why)
 	case in.opts.Mode != ModePerf:
 		return fmt.Errorf("--cache cold: %w. Salting the prompts would change the questions that are scored: reset the cache yourself, or use --mode perf", why)
 	default:
-		in.set = salted(in.set, "["+salt+"]")
+		in.set = SaltPrompts(in.set, "["+salt+"]")
 		in.cache.out.How = fmt.Sprintf("every prompt begins with the salt [%s], which is new in this run and adds some tokens (%v)", salt, why)
 	}
 	return nil
@@ -193,8 +194,9 @@ func (in *inference) sendOnce(ctx context.Context) error {
 	return nil
 }
 
-// withParam is a copy of the set whose requests carry one more field.
-func withParam(set *datasets.Set, key string, value any) *datasets.Set {
+// SaltCache is a copy of the set whose requests carry vLLM's cache_salt: blocks of
+// another salt are not theirs.
+func SaltCache(set *datasets.Set, salt string) *datasets.Set {
 	out := *set
 	out.Samples = slices.Clone(set.Samples)
 	for i := range out.Samples {
@@ -203,15 +205,15 @@ func withParam(set *datasets.Set, key string, value any) *datasets.Set {
 		if s.Params == nil {
 			s.Params = map[string]any{}
 		}
-		s.Params[key] = value
+		s.Params["cache_salt"] = salt
 	}
 	return &out
 }
 
-// salted is a copy of the set whose prompts all begin with the same salt: none of
+// SaltPrompts is a copy of the set whose prompts all begin with the same salt: none of
 // them shares a beginning with a prompt of an earlier run, and what they share with
 // one another stays shared.
-func salted(set *datasets.Set, salt string) *datasets.Set {
+func SaltPrompts(set *datasets.Set, salt string) *datasets.Set {
 	out := *set
 	out.Samples = slices.Clone(set.Samples)
 	ids := saltIDs(set, salt)

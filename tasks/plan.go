@@ -32,6 +32,9 @@ type DatasetChoice struct {
 	Set *datasets.Set
 	// Cache is the state of the server's prefix cache for this data set; "" = the run's.
 	Cache CacheMode
+	// CacheDone says how these prompts were made new to the cache already, in words;
+	// cold needs nothing else then. "" = they were not.
+	CacheDone string
 }
 
 // load is the data set's samples.

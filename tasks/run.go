@@ -110,9 +110,9 @@ type ServerOptions struct {
 	// Cache is the state of the server's prefix cache that the measured requests
 	// are to meet; "" = any. A task's own choice (DatasetChoice.Cache) wins.
 	Cache CacheMode
-	// CacheSalt says that the prompts begin with this salt already; cold needs no
-	// other then. "" = they do not.
-	CacheSalt string
+	// CacheDone says how the prompts were made new to the cache already, in words;
+	// cold needs nothing else then. "" = they were not.
+	CacheDone string
 	// Meta is what the user knows of the server and no endpoint tells.
 	Meta map[string]string
 	// Engine is what is known so far of the engine that was started for the run;

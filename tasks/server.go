@@ -74,6 +74,7 @@ type serverWatch struct {
 	spec   *inspect.Counters
 	noSpec error // why there are no speculative-decoding counters
 
+	run    *outputs.Run
 	clock  *transport.Clock
 	maps   *inspect.Maps
 	wanted map[string]bool // names of the sources that the user named
@@ -86,7 +87,13 @@ type serverWatch struct {
 // watchServer takes the first look and begins to poll. The error is that of
 // metrics that were asked for by --server-metrics and are not there.
 func watchServer(ctx context.Context, out *Outcome, to *TaskOutcome, svc *service, opts *Options, note func(string)) (*serverWatch, error) {
-	w := &serverWatch{svc: svc, before: inspect.Take(ctx, svc.cfg), told: inspect.Told(opts.Meta), clock: out.Clock, note: note}
+	launched := ""
+	if opts.Engine != nil {
+		if e := opts.Engine(); e != nil {
+			launched = e.Command
+		}
+	}
+	w := &serverWatch{svc: svc, before: inspect.Take(ctx, svc.cfg), told: inspect.Told(opts.Meta, launched), run: out.Run, clock: out.Clock, note: note}
 	if opts.SpecDecode {
 		w.spec, w.noSpec = inspect.SpecCounters(ctx, svc.cfg)
 	}
@@ -241,8 +248,11 @@ func (w *serverWatch) after(ctx context.Context, to *TaskOutcome, answered int64
 			changed = append(changed, e.Text)
 		}
 	}
-	if w.writer == nil {
-		return changed, err
+	if w.writer == nil { // no metrics at all: what was done with the cache is told all the same
+		var openErr error
+		if w.writer, openErr = w.run.ServerWriter(w.watch.Model, w.watch.Dataset); openErr != nil {
+			return changed, openErr
+		}
 	}
 	defer w.writer.Abort()
 	if err == nil {

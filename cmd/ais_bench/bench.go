@@ -30,10 +30,11 @@ func benchCommand() *cli.Command {
 			benchServeCommand(),
 			benchThroughputCommand(),
 			benchLatencyCommand(),
+			benchPrefixCacheCommand(),
 		},
 		Action: func(c *cli.Context) error {
 			if c.NArg() > 0 {
-				return usagef("bench: unknown command %q; one of serve, throughput, latency", c.Args().First())
+				return usagef("bench: unknown command %q; one of serve, throughput, latency, prefix-cache", c.Args().First())
 			}
 			return cli.ShowSubcommandHelp(c)
 		},
@@ -51,6 +52,13 @@ func (n noteOnly) Note(line string) { fmt.Fprintln(n.w, line) }
 // benchRun carries a benchmark out and writes the normal reports. Before returning
 // an outcome's error it calls show, which prints the figures.
 func benchRun(c *cli.Context, o bench.Options, m metrics.Options, show func(*bench.Session, *tasks.Outcome) error) error {
+	return benchRunWith(c, o, m, nil, show)
+}
+
+// benchRunWith is benchRun with chapters of its own in the reports; sections may be
+// nil, and is called before show.
+func benchRunWith(c *cli.Context, o bench.Options, m metrics.Options, sections func(*bench.Session, *tasks.Outcome) ([]outputs.Section, error),
+	show func(*bench.Session, *tasks.Outcome) error) error {
 	l, err := readLaunch(c)
 	if err != nil {
 		return err
@@ -121,7 +129,7 @@ func benchRun(c *cli.Context, o bench.Options, m metrics.Options, show func(*ben
 	if launched != nil && anyAnswer(out) {
 		keepEngineLog(out.Run, launched)
 	}
-	return withEngine(died, benchReport(c, s, out, m, g, show))
+	return withEngine(died, benchReport(c, s, out, m, g, sections, show))
 }
 
 // plannedBench is what a session will ask, for the contract. How many turns its
@@ -135,7 +143,8 @@ func plannedBench(s *bench.Session) []facts.PlannedPair {
 }
 
 // benchReport prints the figures and writes the run's reports.
-func benchReport(c *cli.Context, s *bench.Session, out *tasks.Outcome, m metrics.Options, g *gate, show func(*bench.Session, *tasks.Outcome) error) error {
+func benchReport(c *cli.Context, s *bench.Session, out *tasks.Outcome, m metrics.Options, g *gate,
+	sections func(*bench.Session, *tasks.Outcome) ([]outputs.Section, error), show func(*bench.Session, *tasks.Outcome) error) error {
 	for _, n := range append(s.Notes, out.Warnings...) {
 		fmt.Fprintln(c.App.ErrWriter, "note: "+out.Run.Redactor().String(n))
 	}
@@ -147,7 +156,14 @@ func benchReport(c *cli.Context, s *bench.Session, out *tasks.Outcome, m metrics
 		return ownFlags(taskErrors(out))
 	}
 	v, gateErr := g.keep(out.Run)
-	sum, err := summarizers.Report(out.Run, summarizers.ReportOptions{Title: c.String("title"), Tool: "ais_bench " + versionLine(), Lang: "en",
+	var own []outputs.Section
+	if sections != nil {
+		var err error
+		if own, err = sections(s, out); err != nil {
+			return &tasks.EnvironmentError{Err: err}
+		}
+	}
+	sum, err := summarizers.Report(out.Run, summarizers.ReportOptions{Sections: own, Title: c.String("title"), Tool: "ais_bench " + versionLine(), Lang: "en",
 		Performance: true, Metrics: m, Excel: true, HTML: true, Notes: s.Notes, Verdict: reportOf(v)})
 	if err != nil {
 		return &tasks.EnvironmentError{Err: err}
@@ -201,21 +217,20 @@ func benchReport(c *cli.Context, s *bench.Session, out *tasks.Outcome, m metrics
 // benchErrors is taskErrors without the advice to continue: a performance run is
 // never continued.
 func benchErrors(out *tasks.Outcome, conversations bool) error {
-	to := out.Tasks[0]
-	in := to.Inference
 	what := "requests"
 	if conversations { // what is due is conversations, however many turns they came to
 		what = "conversations"
 	}
-	switch {
-	case to.Err != nil:
-		return ownFlags(taskErrors(out))
-	case in != nil && (in.Stopped || out.Stopped):
-		return fmt.Errorf("interrupted after %d of %d %s; the figures are of these", in.Answered, in.Asked, what)
-	case len(to.Changed) > 0:
-		return ownFlags(taskErrors(out))
-	case in != nil && in.Failed > 0:
-		return fmt.Errorf("%d of %d %s failed", in.Failed, in.Asked, what)
+	for _, to := range out.Tasks { // one, or one a pass
+		in := to.Inference
+		switch {
+		case in != nil && (in.Stopped || out.Stopped):
+			return fmt.Errorf("interrupted after %d of %d %s; the figures are of these", in.Answered, in.Asked, what)
+		case to.Err != nil, len(to.Changed) > 0:
+			return ownFlags(taskErrors(out))
+		case in != nil && in.Failed > 0:
+			return fmt.Errorf("%d of %d %s failed", in.Failed, in.Asked, what)
+		}
 	}
 	return nil
 }

@@ -14,6 +14,7 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"ais_bench/models/simulator"
 )
@@ -316,5 +317,109 @@ func TestToldParametersAreStated(t *testing.T) {
 	}
 	if !strings.Contains(out, "prefix caching on: enable_prefix_caching=true, metric vllm:cache_config_info") {
 		t.Errorf("prefix caching is not stated:\n%s", out)
+	}
+}
+
+// The gain of a prefix cache: cold passes find nothing, warm ones nearly all, by both
+// witnesses, whichever way the cache is made cold; the prompts are the same.
+func TestBenchPrefixCache(t *testing.T) {
+	for name, c := range map[string]struct {
+		cfg simulator.Config
+		how string
+	}{
+		"reset":        {simulator.Config{}, "POST /reset_prefix_cache"},
+		"cache_salt":   {simulator.Config{NoDevMode: true}, "cache_salt"},
+		"prompts salt": {simulator.Config{NoDevMode: true, Flavor: "sglang"}, "every prompt begins with the salt"},
+		"off":          {simulator.Config{DisablePrefixCaching: true}, "POST /reset_prefix_cache"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c.cfg.PrefillCost, c.cfg.StepBase = 50*time.Microsecond, time.Millisecond
+			_, url := startSim(t, c.cfg)
+			dir := t.TempDir()
+			result := filepath.Join(dir, "gain.json")
+			var out, errs bytes.Buffer
+			code := run([]string{"ais_bench", "bench", "prefix-cache", "--base-url", url, "--disable-tqdm", "--work-dir", dir, "--rounds", "2", "--dataset-name", "prefix_repetition",
+				"--num-prompts", "6", "--prefix-repetition-num-prefixes", "6", "--prefix-repetition-prefix-len", "300", "--prefix-repetition-suffix-len", "40",
+				"--prefix-repetition-output-len", "2", "--output-json", result}, &out, &errs)
+			if code != exitDone {
+				t.Fatalf("exit %d: %s", code, errs.String())
+			}
+			b, err := os.ReadFile(result)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var g struct {
+				Rounds, Pairs int
+				Saved         *float64 `json:"ttft_saved_share"`
+				Cold, Warm    struct {
+					Requests, Failed int
+					How              string
+					ServerRate       *float64 `json:"server_hit_rate"`
+					UsageRate        *float64 `json:"usage_hit_rate"`
+				}
+				Flags []string
+			}
+			if err := json.Unmarshal(b, &g); err != nil {
+				t.Fatalf("%v in %s", err, b)
+			}
+			if g.Rounds != 2 || g.Pairs != 12 || g.Cold.Requests != 12 || g.Warm.Requests != 12 || g.Cold.Failed+g.Warm.Failed != 0 || g.Saved == nil {
+				t.Fatalf("result %s", b)
+			}
+			if !strings.Contains(g.Cold.How, c.how) || *g.Cold.ServerRate > 0.01 || *g.Cold.UsageRate > 0.01 {
+				t.Errorf("cold %+v", g.Cold)
+			}
+			if name == "off" {
+				if len(g.Flags) != 2 || !strings.Contains(g.Flags[0], "prefix caching is off") {
+					t.Errorf("flags %q", g.Flags)
+				}
+				return
+			}
+			if *g.Warm.ServerRate < 0.8 || *g.Warm.UsageRate != *g.Warm.ServerRate || *g.Saved <= 0 || len(g.Flags) != 0 {
+				t.Errorf("warm %+v, saved %v, flags %q", g.Warm, *g.Saved, g.Flags)
+			}
+			if !strings.Contains(out.String(), "The same prompts cold and warm") || !strings.Contains(out.String(), "the cache saves ") {
+				t.Errorf("output\n%s", out.String())
+			}
+		})
+	}
+}
+
+// A service without metrics: nothing is made up, and the usage of the answers still
+// tells of the prefix cache.
+func TestServiceWithoutMetrics(t *testing.T) {
+	_, sim := startSim(t, simulator.Config{Preset: "instant"})
+	u, err := url.Parse(sim)
+	if err != nil {
+		t.Fatal(err)
+	}
+	proxy := httputil.NewSingleHostReverseProxy(u)
+	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		switch r.URL.Path {
+		case "/metrics", "/server_info", "/get_server_info", "/model_info", "/get_model_info", "/reset_prefix_cache", "/flush_cache":
+			http.NotFound(w, r)
+			return
+		}
+		w.Header().Set("Via", "1.1 gateway")
+		proxy.ServeHTTP(w, r)
+	}))
+	defer srv.Close()
+	flags := []string{"--num-prompts", "6", "--random-input-len", "200", "--random-output-len", "4", "--max-concurrency", "1"}
+	out, errs, code, side := benchOnce(t, srv.URL, append(flags, "--cache", "warm")...)
+	if code != exitDone || side == nil {
+		t.Fatalf("exit %d: %s", code, errs)
+	}
+	if side.Engine != nil || side.Reading != nil || side.Arrival.State != "" || side.Cache.ServerRate != nil || side.Cache.UsageRate == nil || *side.Cache.UsageRate < 0.5 {
+		t.Errorf("side %+v, usage %v", side, side.Cache.UsageRate)
+	}
+	if !strings.Contains(out, "prefix caching unknown: the server does not tell") {
+		t.Errorf("output\n%s", out)
+	}
+	// Salted by the workload, which keeps the lengths asked for.
+	out, errs, code, side = benchOnce(t, srv.URL, append(flags, "--cache", "cold")...)
+	if code != exitDone || side == nil || !strings.Contains(side.Cache.How, "every prompt begins with the salt [") {
+		t.Fatalf("exit %d: %s", code, errs)
+	}
+	if !strings.Contains(out, "input, server's usage   │ 200.0 │ 200.0 │") {
+		t.Errorf("the salt changed the lengths:\n%s", out)
 	}
 }

@@ -252,15 +252,16 @@ var userNames = map[string]string{
 	"tensor-parallel-size": ParamTensorParallel, "tp": ParamTensorParallel, "tp-size": ParamTensorParallel,
 	"data-parallel-size": ParamDataParallel, "dp": ParamDataParallel, "dp-size": ParamDataParallel,
 	"gpu-memory-utilization": "gpu_memory_utilization", "mem-fraction-static": "gpu_memory_utilization", "kv-cache-dtype": "kv_cache_dtype",
-	"num-gpu-blocks": ParamBlocks, "num-gpu-blocks-override": ParamBlocks, "kv-cache-tokens": ParamKVTokens, "max-total-tokens": ParamKVTokens,
+	"num-gpu-blocks": ParamBlocks, "num-gpu-blocks-override": ParamBlocks, "kv-cache-tokens": ParamKVTokens, "max-batch-total-tokens": ParamKVTokens,
 	"quantization": "quantization", "dtype": "dtype", "enable-chunked-prefill": "enable_chunked_prefill",
 	"enable-prefix-caching": ParamPrefixCaching, "prefix-caching": ParamPrefixCaching,
 	"no-enable-prefix-caching": "!" + ParamPrefixCaching, "disable-radix-cache": "!" + ParamPrefixCaching,
 }
 
 // Told are the parameters that the user gave: KEY=VALUE pairs (--server-meta) and
-// the words of the command that started the server (key "command").
-func Told(meta map[string]string) Parameters {
+// the words of the command that started the server: key "command", or launched where
+// this program started it. Later ones in this order win: launched, command, pairs.
+func Told(meta map[string]string, launched string) Parameters {
 	out := Parameters{}
 	put := func(key, value, source string) {
 		name, known := userNames[strings.ReplaceAll(strings.TrimLeft(key, "-"), "_", "-")]
@@ -277,19 +278,21 @@ func Told(meta map[string]string) Parameters {
 		}
 		out[name] = Parameter{v, source}
 	}
-	words := strings.Fields(meta["command"])
-	for i, w := range words {
-		if !strings.HasPrefix(w, "-") {
-			continue
-		}
-		key, value, has := strings.Cut(w, "=")
-		if !has {
-			value = "true"
-			if i+1 < len(words) && !strings.HasPrefix(words[i+1], "-") {
-				value = words[i+1]
+	for _, c := range []struct{ text, source string }{{launched, "the command of --launch"}, {meta["command"], "told by the user (--server-command)"}} {
+		words := strings.Fields(c.text)
+		for i, w := range words {
+			if !strings.HasPrefix(w, "-") {
+				continue
 			}
+			key, value, has := strings.Cut(w, "=")
+			if !has {
+				value = "true"
+				if i+1 < len(words) && !strings.HasPrefix(words[i+1], "-") {
+					value = words[i+1]
+				}
+			}
+			put(key, strings.Trim(value, `"'\`), c.source)
 		}
-		put(key, strings.Trim(value, `"'\`), "told by the user (--server-command)")
 	}
 	keys := make([]string, 0, len(meta))
 	for k := range meta {

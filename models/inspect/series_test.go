@@ -162,14 +162,14 @@ func TestParametersOfEngines(t *testing.T) {
 
 func TestToldParameters(t *testing.T) {
 	told := Told(map[string]string{"max_num_seqs": "64", "gpu": "H100",
-		"command": "vllm serve m --max-num-seqs 32 \\\n --no-enable-prefix-caching --max_num_batched_tokens=2048"})
+		"command": "vllm serve m --max-num-seqs 32 \\\n --no-enable-prefix-caching --max_num_batched_tokens=2048"}, "vllm serve m --block-size 16 --max-num-seqs 8")
 	if n, _ := told.Number(ParamMaxSeqs); n != 64 {
 		t.Errorf("--server-meta wins over the command: %v", told)
 	}
 	if n, _ := told.Number(ParamBatchedTokens); n != 2048 {
 		t.Errorf("%v", told)
 	}
-	if state, _ := told.PrefixCaching(); state != CachingOff || len(told) != 3 {
+	if state, _ := told.PrefixCaching(); state != CachingOff || len(told) != 4 || told[ParamBlockSize].Source != "the command of --launch" {
 		t.Errorf("%v", told)
 	}
 	all, conflict := Parameters{ParamMaxSeqs: {32.0, "/server_info"}}.With(told)

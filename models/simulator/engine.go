@@ -191,7 +191,9 @@ func (e *engine) schedule() (prefill, decode, context int) {
 			s.cacheTried = true
 			s.cached.Store(int32(computed))
 			s.admitted = e.clock()
-			e.m.prefixQueries.add(int64(s.promptLen))
+			if e.kv.caching { // an engine without a prefix cache looks nothing up
+				e.m.prefixQueries.add(int64(s.promptLen))
+			}
 			e.m.prefixHits.add(int64(computed))
 			e.m.queueTime.observe(float64(s.admitted-s.arrival) / 1e9)
 		}
@@ -289,6 +291,9 @@ func (e *engine) complete(now int64) {
 
 // publish makes the blocks that have become full known to the prefix cache.
 func (e *engine) publish(s *sequence) {
+	if !e.kv.caching {
+		return // the blocks of such prompts have no hashes
+	}
 	for size := e.cfg.BlockSize; (s.hashed+1)*size <= s.computed; s.hashed++ {
 		if s.hashed < len(s.hashes) {
 			s.lastHash = s.hashes[s.hashed]

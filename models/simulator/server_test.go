@@ -546,6 +546,25 @@ func TestPromptLogprobsPreferTheChosenLabel(t *testing.T) {
 	}
 }
 
+// Without a prefix cache prompts of many blocks are answered all the same.
+func TestServingWithoutPrefixCache(t *testing.T) {
+	srv, url := start(t, Config{Preset: "instant", DisablePrefixCaching: true})
+	for range 2 {
+		resp, err := http.Post(url+"/v1/completions", "application/json", strings.NewReader(`{"prompt":"`+strings.Repeat("many words follow ", 40)+`","max_tokens":20,"ignore_eos":true}`))
+		if err != nil {
+			t.Fatal(err)
+		}
+		body, err := io.ReadAll(resp.Body)
+		resp.Body.Close()
+		if err != nil || resp.StatusCode != 200 || !strings.Contains(string(body), `"completion_tokens":20`) {
+			t.Fatalf("%s: %s, %v", resp.Status, body, err)
+		}
+	}
+	if q, h := srv.metrics.prefixQueries.Load(), srv.metrics.prefixHits.Load(); q != 0 || h != 0 {
+		t.Errorf("%d look-ups, %d hits", q, h)
+	}
+}
+
 func TestPrefixCacheIsReportedAndReset(t *testing.T) {
 	srv, url := start(t, fastConfig())
 	prompt := strings.Repeat("the same long beginning ", 40)

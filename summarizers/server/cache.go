@@ -19,6 +19,8 @@ type CacheTruth struct {
 	ServerRate  *float64 `json:"server_hit_rate"`
 	UsageRate   *float64 `json:"usage_hit_rate"` // cached_tokens / prompt_tokens of the answers that tell both
 	UsageKnown  int64    `json:"usage_known"`    // answers that do
+	UsageCached int64    `json:"usage_cached_tokens"`
+	UsagePrompt int64    `json:"usage_prompt_tokens"`
 	SharedShare *float64 `json:"shared_share"`   // of the prompts' text among themselves
 	Flag        string   `json:"flag,omitempty"` // why the state is not what was asked for
 }
@@ -38,7 +40,7 @@ func (v view) cache(w *outputs.ServerWatch, c *Client) *CacheTruth {
 		}
 	}
 	if m := &c.measured; m.input > 0 {
-		t.UsageRate, t.UsageKnown = ptr(float64(m.cached)/float64(m.input)), m.cachedKnown
+		t.UsageRate, t.UsageKnown, t.UsageCached, t.UsagePrompt = ptr(float64(m.cached)/float64(m.input)), m.cachedKnown, m.cached, m.input
 	}
 	t.flag()
 	return t

@@ -70,6 +70,9 @@ type Options struct {
 	SpecDecode     bool          // speculative-decoding counters of the server before and after
 	Profile        bool          // POST /start_profile and /stop_profile around the measured phase
 
+	// PrefixRounds > 0 asks the same requests cold and warm, so many times.
+	PrefixRounds int
+
 	tasks.ServerOptions // how the server is watched, and the state of its cache
 
 	// The run.

@@ -32,9 +32,10 @@ type Session struct {
 	// Notes are what a reader must know: fall-backs, effective sampling.
 	Notes []string
 
-	opts  Options
-	probe *probe
-	chat  *tasks.ChatRenderer // of completions backends; nil = none
+	opts   Options
+	probe  *probe
+	passes []Pass              // of a cold and warm comparison; nil = one measurement
+	chat   *tasks.ChatRenderer // of completions backends; nil = none
 }
 
 // Prepare resolves everything and makes the requests. Errors of the
@@ -60,6 +61,7 @@ func Prepare(ctx context.Context, o Options) (*Session, error) {
 	if err := s.findTokenizer(ctx); err != nil {
 		return nil, err
 	}
+	s.planCold(ctx)
 	if err := s.makeRequests(ctx); err != nil {
 		return nil, err
 	}
@@ -255,12 +257,12 @@ func (s *Session) note(format string, args ...any) {
 	s.Notes = append(s.Notes, fmt.Sprintf(format, args...))
 }
 
-// Run carries the benchmark out. The outcome has one task.
+// Run carries the benchmark out. The outcome has one task, or one a pass.
 func (s *Session) Run(ctx context.Context) (*tasks.Outcome, error) {
 	o := &s.opts
-	plan, err := tasks.NewPlan(
-		[]tasks.ModelChoice{{Name: s.Service.Abbr, Origin: "command line", Config: s.Service}},
-		[]tasks.DatasetChoice{{Name: s.Set.Config.Abbr, Origin: s.Workload, Config: s.Set.Config, Set: s.Set}})
+	sets, passes := s.choices(ctx)
+	s.passes = passes
+	plan, err := tasks.NewPlan([]tasks.ModelChoice{{Name: s.Service.Abbr, Origin: "command line", Config: s.Service}}, sets)
 	if err != nil {
 		return nil, err
 	}
