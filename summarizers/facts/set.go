@@ -235,6 +235,9 @@ func (s *Set) readScores(runs []*outputs.Run, pair outputs.Pair) error {
 	if len(results) == 0 {
 		return nil
 	}
+	if len(results) < len(runs) {
+		s.notes = append(s.notes, fmt.Sprintf("%s on %s is scored in %d of %d runs; accuracy is of these", pair.Model, pair.Dataset, len(results), len(runs)))
+	}
 	var cache []answer
 	answers := func() ([]answer, error) {
 		if cache != nil {
