@@ -27,37 +27,31 @@ const maxBody = 256 << 20
 
 // Do sends the request and returns what happened.
 func (s *service) Do(ctx context.Context, req *Request) *Result {
-	model := s.served(ctx, req)
 	q := s.quirks.get()
 	for cures := int32(0); ; cures++ {
-		stream := req.Stream && !q.noStream
-		m, err := s.protocol.body(s, question{req: req, model: model, stream: stream, quirks: q})
-		logprobs := err == nil && wantsLogprobs(m)
-		if logprobs && stream {
-			stream = false
-			m, err = s.protocol.body(s, question{req: req, model: model, quirks: q})
+		p := req.prepared
+		if p == nil || p.quirks != q || p.body == nil {
+			p = s.prepare(ctx, req, q)
 		}
-		var body []byte
-		if err == nil {
-			body, err = encode(m)
-		}
-		if err != nil {
+		if p.err != nil {
 			r := newResult(s.clock.Now())
-			return s.failed(r, outputs.StatusMalformed, err.Error())
+			return s.failed(r, outputs.StatusMalformed, p.err.Error())
 		}
-		r := s.once(ctx, req, body, stream, logprobs)
+		body := p.body
+		p.body = nil // a long prompt must not stay for as long as its answer
+		r := s.once(ctx, req, body, p.stream, p.logprobs)
 		r.Fallbacks = cures
 		switch {
 		case r.HTTPStatus == http.StatusOK:
 			if cures > 0 {
 				s.learn(q)
 			}
-			s.quirks.accepted(r, m)
+			s.quirks.accepted(r, p.fields)
 			return r
 		case cures > 0:
 			s.quirks.failed.Add(1)
 		}
-		next, ok := s.quirks.cure(r, q, stream)
+		next, ok := s.quirks.cure(r, q, p.stream)
 		if !ok || cures >= 3 || ctx.Err() != nil {
 			return r
 		}

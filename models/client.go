@@ -29,6 +29,8 @@ type Request struct {
 	// Plain makes completions protocols join Messages as plain text even where a
 	// chat template is known (likelihoods of prompts).
 	Plain bool
+
+	prepared *prepared // made ahead, see Preparer
 }
 
 // Client asks one endpoint over one wire protocol. It is safe for concurrent

@@ -44,6 +44,7 @@ type inference struct {
 	abort       context.CancelFunc
 	hashes      []string // of the samples' prompts, by index; "" = not asked
 	left        leftover
+	ahead       *ahead
 	waitsMu     sync.Mutex
 	setupWaits  []int64 // ns that measured requests waited for a connection set-up slot
 }
@@ -132,6 +133,7 @@ func (in *inference) phases(ctx context.Context, todo []question, rep *Inference
 		return load.HealthInput{Load: rep.Load, Pool: in.svc.client.Stats(), Clock: in.clock.Report(), SetupWaits: in.setupWaits,
 			Events: in.reads.Load() + in.coalesced.Load(), Coalesced: in.coalesced.Load()}
 	}
+	in.ahead = in.prepareAhead(ctx, todo, cfg)
 	sampler.Start(totals())
 	rep.Load = in.dispatch(ctx, cfg, func(ctx context.Context, s load.Slot) {
 		if s.Phase == outputs.PhaseCooldown {
@@ -140,6 +142,7 @@ func (in *inference) phases(ctx context.Context, todo []question, rep *Inference
 		}
 		counts[in.one(ctx, todo[s.Index%len(todo)], s, s.Index/len(todo))].Add(1)
 	})
+	in.ahead.close()
 	health := sampler.Stop(totals())
 	rep.Health = &health
 	rep.Answered, rep.Failed, rep.Cancelled = int(counts[answered].Load()), int(counts[failed].Load()), int(counts[cancelled].Load())
@@ -209,10 +212,18 @@ func (in *inference) one(ctx context.Context, q question, s load.Slot, round int
 	if len(q.sample.FollowUps) > 0 {
 		return in.conversation(ctx, q, s, round)
 	}
-	req := newRequest(in.svc.cfg, in.set.Config, q.sample, q.sample.Prompt)
+	req := in.ahead.take(s.Index)
+	if req == nil {
+		req = in.request(q)
+	}
 	rec, write := in.exchange(ctx, q, s, round, 0, req)
 	write()
 	return endOf(rec)
+}
+
+// request is a question as it is sent.
+func (in *inference) request(q question) *models.Request {
+	return newRequest(in.svc.cfg, in.set.Config, q.sample, q.sample.Prompt)
 }
 
 // exchange sends a request, of turn number turn of its conversation, until it is
