@@ -47,7 +47,7 @@ func CreateIn(dir string) (*Run, error) {
 	if err := os.Mkdir(dir, 0o755); err != nil {
 		return nil, fmt.Errorf("cannot create the run folder %s: %w", dir, rootCause(err))
 	}
-	return &Run{dir: dir}, nil
+	return &Run{dir: dir, created: true}, nil
 }
 
 func createAt(workDir string, now time.Time) (*Run, error) { return createPrefixed(workDir, "", now) }

@@ -68,6 +68,13 @@ func RenderSummary(r *Run, tables ...Table) (text, csv, markdown []byte, err err
 // SummaryTitle begins the line with a table's title in a summary's CSV.
 const SummaryTitle = "# "
 
+// WriteTable writes one table as CSV to a file of the run: scrubbed, atomic. path is
+// absolute (run.Path(…)).
+func (r *Run) WriteTable(path string, t *Table) error {
+	clean := t.redact(r.Redactor())
+	return writeAtomic(path, r.Redactor(), clean.WriteCSV)
+}
+
 // redact returns the table with every text scrubbed; itself when there is
 // nothing to scrub.
 func (t *Table) redact(red *Redactor) Table {

@@ -187,9 +187,11 @@ func LengthTable(r *metrics.Result) outputs.Table {
 	}
 	t := outputs.Table{ID: "perf_by_length", Title: "By input length",
 		Columns: []outputs.Column{{Name: "Input tokens"}, {Name: "Requests", Kind: outputs.KindInt}, {Name: "Failed", Kind: outputs.KindInt},
-			ms("TTFT mean"), ms("TTFT P99"), ms("TPOT mean"), ms("TPOT P99"), ms("E2EL mean"), ms("E2EL P99"),
+			ms("TTFT mean"), ms("TTFT P50"), ms("TTFT P99"), ms("TPOT mean"), ms("TPOT P50"), ms("TPOT P99"), ms("E2EL mean"), ms("E2EL P50"), ms("E2EL P99"),
 			{Name: "Output tokens, mean", Kind: outputs.KindFloat, Format: "%.1f"}}}
+	counted := int64(0)
 	for _, l := range r.ByLength {
+		counted += l.Requests
 		if l.Requests == 0 {
 			continue
 		}
@@ -197,7 +199,11 @@ func LengthTable(r *metrics.Result) outputs.Table {
 		if l.MaxTokens != nil {
 			name = fmt.Sprintf("%s (%d to %d)", l.Name, l.MinTokens, *l.MaxTokens)
 		}
-		t.AddRow(name, l.Requests, l.Requests-l.Success, l.TTFT.Mean, p99(l.TTFT), l.TPOT.Mean, p99(l.TPOT), l.E2EL.Mean, p99(l.E2EL), l.OutputTokens.Mean)
+		t.AddRow(name, l.Requests, l.Requests-l.Success, l.TTFT.Mean, l.TTFT.Percentile(50), p99(l.TTFT), l.TPOT.Mean, l.TPOT.Percentile(50), p99(l.TPOT),
+			l.E2EL.Mean, l.E2EL.Percentile(50), p99(l.E2EL), l.OutputTokens.Mean)
+	}
+	if rest := r.Requests.Attempts - counted; rest > 0 {
+		t.Notes = append(t.Notes, fmt.Sprintf("%d requests are in no row: their input tokens are not known (no usage; failed requests have none)", rest))
 	}
 	return t
 }

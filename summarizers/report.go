@@ -27,6 +27,9 @@ type ReportOptions struct {
 	// StableStage adds AISBench's tables of its own stable stage; it reads the
 	// records twice more.
 	StableStage bool
+	// ByLength shows latencies by input length in the summary and on the console; the
+	// spreadsheet and the page always do.
+	ByLength bool
 
 	Excel, HTML bool
 	// Formats, where given, are what is written: txt, csv or md (the summary, in
@@ -61,6 +64,7 @@ type Summary struct {
 	Accuracy    []evaluators.Result
 	Performance []PairPerformance
 	Tables      []outputs.Table // in the order of the reports
+	ByLength    []outputs.Table // of these, those by input length; nil unless asked for
 	Checklist   []outputs.CheckItem
 	Warnings    []string // of the manifest
 	Files       []string // written, relative to the run folder
@@ -266,6 +270,10 @@ func (s *Summary) tables(o ReportOptions, health any) {
 	}
 	for _, p := range s.Performance {
 		s.Tables = append(s.Tables, p.tables()...)
+		if t := LengthTable(p.Result); o.ByLength {
+			t.Title += ": " + p.Model + " on " + p.Dataset
+			s.Tables, s.ByLength = append(s.Tables, t), append(s.ByLength, t)
+		}
 	}
 	if t := ClientTable(health); o.Performance && len(t.Rows) > 0 {
 		s.Tables = append(s.Tables, t)

@@ -24,7 +24,13 @@ var severalValues = map[string]bool{
 }
 
 // optionalValue are the flags whose value may be left out, with what a bare flag means.
-var optionalValue = map[string]string{"reuse": "latest", "server-metrics": "auto"}
+var optionalValue = map[string]string{"reuse": "latest", "server-metrics": "auto", "by-length-bucket": "128,1024"}
+
+// valueOf tells, for flags whose value may be left out, whether the next word is
+// their value; without an entry every word that is no flag is.
+var valueOf = map[string]func(string) bool{
+	"by-length-bucket": func(s string) bool { return s[0] >= '0' && s[0] <= '9' || strings.HasPrefix(s, "short,") },
+}
 
 // normalizeArgs rewrites args (without the program's name) for app.
 func normalizeArgs(app *cli.App, args []string) ([]string, error) {
@@ -77,7 +83,8 @@ func normalizeArgs(app *cli.App, args []string) ([]string, error) {
 			continue
 		}
 		if bare, ok := optionalValue[long]; ok {
-			if i+1 < len(rest) && !strings.HasPrefix(rest[i+1], "-") {
+			is := valueOf[long]
+			if i+1 < len(rest) && rest[i+1] != "" && !strings.HasPrefix(rest[i+1], "-") && (is == nil || is(rest[i+1])) {
 				i++
 				bare = rest[i]
 			}

@@ -28,13 +28,14 @@ func benchCommand() *cli.Command {
 		Usage: "load tests with the command lines of `vllm bench serve`, `throughput` and `latency`",
 		Subcommands: []*cli.Command{
 			benchServeCommand(),
+			benchSweepCommand(),
 			benchThroughputCommand(),
 			benchLatencyCommand(),
 			benchPrefixCacheCommand(),
 		},
 		Action: func(c *cli.Context) error {
 			if c.NArg() > 0 {
-				return usagef("bench: unknown command %q; one of serve, throughput, latency, prefix-cache", c.Args().First())
+				return usagef("bench: unknown command %q; one of serve, sweep, throughput, latency, prefix-cache", c.Args().First())
 			}
 			return cli.ShowSubcommandHelp(c)
 		},
@@ -164,7 +165,7 @@ func benchReport(c *cli.Context, s *bench.Session, out *tasks.Outcome, m metrics
 		}
 	}
 	sum, err := summarizers.Report(out.Run, summarizers.ReportOptions{Sections: own, Title: c.String("title"), Tool: "ais_bench " + versionLine(), Lang: "en",
-		Performance: true, Metrics: m, Excel: true, HTML: true, Notes: s.Notes, Verdict: reportOf(v)})
+		Performance: true, Metrics: m, Excel: true, HTML: true, Notes: s.Notes, Verdict: reportOf(v), ByLength: m.LengthBounds != nil})
 	if err != nil {
 		return &tasks.EnvironmentError{Err: err}
 	}
@@ -193,7 +194,7 @@ func benchReport(c *cli.Context, s *bench.Session, out *tasks.Outcome, m metrics
 	if c.Bool("tables") {
 		tables = append(tables, sum.Tables...)
 	} else {
-		tables = append(tables, sum.ServerTables()...)
+		tables = append(append(tables, sum.ByLength...), sum.ServerTables()...)
 	}
 	fmt.Fprintln(c.App.Writer)
 	if err := printTables(c, tables); err != nil {

@@ -246,6 +246,10 @@ func chooseDataset(c *cli.Context, o *bench.Options) error {
 		set("sonnet-input-len", &cfg.InputLen)
 		set("sonnet-output-len", &cfg.OutputLen)
 		set("sonnet-prefix-len", &cfg.PrefixLen)
+		if half := cfg.InputLen / 2; !c.IsSet("sonnet-prefix-len") && cfg.PrefixLen > half {
+			fmt.Fprintf(c.App.ErrWriter, "note: sonnet: the shared prefix is %d tokens instead of %d, because prompts have only %d (--sonnet-prefix-len chooses)\n", half, cfg.PrefixLen, cfg.InputLen)
+			cfg.PrefixLen = half
+		}
 	case "openai": // SGLang's data set of this name has each row's own length
 		cfg.OutputLen = -1
 		set("custom-output-len", &cfg.OutputLen)

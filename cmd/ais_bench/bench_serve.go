@@ -72,6 +72,7 @@ func benchServeCommand() *cli.Command {
 		&cli.StringFlag{Name: "percentile-metrics", Category: groupReport, DefaultText: "ttft,tpot,itl; e2el for embeddings", Usage: "of " + strings.Join(vllm.MetricNames, ",")},
 		&cli.StringFlag{Name: "metric-percentiles", Category: groupReport, Value: "99", Usage: "percentiles, by commas"},
 		&cli.StringSliceFlag{Name: "goodput", Category: groupReport, Usage: "service levels in ms (`ttft:500 tpot:50 e2el:10000`)"},
+		byLengthFlag(),
 		&cli.BoolFlag{Name: "plot-timeline", Category: groupReport, Usage: "the timeline of requests; it is in report.html of every run"},
 		&cli.StringFlag{Name: "timeline-itl-thresholds", Category: groupReport, Value: "25,50", Usage: "accepted for --plot-timeline"},
 		&cli.BoolFlag{Name: "plot-dataset-stats", Category: groupReport, Usage: "accepted: the distributions of lengths are printed and in report.html"},
@@ -102,7 +103,11 @@ func benchServe(c *cli.Context) error {
 	if err != nil {
 		return usage(err)
 	}
-	m := metrics.Options{SLOs: slos, Percentiles: withPercentiles(v.Percentiles)}
+	bounds, err := lengthBounds(c)
+	if err != nil {
+		return err
+	}
+	m := metrics.Options{SLOs: slos, Percentiles: withPercentiles(v.Percentiles), LengthBounds: bounds}
 	return benchRun(c, o, m, func(s *bench.Session, out *tasks.Outcome) error { return showServe(c, s, out, v) })
 }
 
@@ -122,11 +127,8 @@ func withPercentiles(chosen []float64) []float64 {
 }
 
 func serveOptions(c *cli.Context) (bench.Options, error) {
-	o, err := benchOptions(c)
+	o, err := requestOptions(c)
 	if err != nil {
-		return o, err
-	}
-	if err := chooseDataset(c, &o); err != nil {
 		return o, err
 	}
 	if o.RequestRate, err = parseRate(c.String("request-rate")); err != nil {
@@ -138,9 +140,6 @@ func serveOptions(c *cli.Context) (bench.Options, error) {
 	if c.String("ramp-up-strategy") != "" && !c.IsSet("request-rate") || math.IsInf(o.RequestRate, 1) {
 		o.RequestRate = 0
 	}
-	if o.Burstiness, err = parseRate(c.String("burstiness")); err != nil || o.Burstiness == 0 {
-		return o, usagef("--burstiness %s: give a number above 0, or inf", c.String("burstiness"))
-	}
 	if o.MaxConcurrency = c.Int("max-concurrency"); c.IsSet("max-concurrency") && o.MaxConcurrency < 1 {
 		return o, usagef("--max-concurrency %d: give a number above 0, or leave it out for no bound", o.MaxConcurrency)
 	}
@@ -151,10 +150,27 @@ func serveOptions(c *cli.Context) (bench.Options, error) {
 		o.MaxConcurrency = n
 	}
 	o.RampUp, o.RampStart, o.RampEnd = c.String("ramp-up-strategy"), c.Float64("ramp-up-start-rps"), c.Float64("ramp-up-end-rps")
-	o.NumWarmups, o.ProbeRate, o.Profile, o.FlushCache = c.Int("num-warmups"), c.Float64("probe-request-rate"), c.Bool("profile"), c.Bool("flush-cache")
 	if o.ReplaySpeed = c.Float64("replay-speed"); !(o.ReplaySpeed > 0) {
 		return o, usagef("--replay-speed %g: give a number above 0", o.ReplaySpeed)
 	}
+	o.ProbeRate, o.Profile = c.Float64("probe-request-rate"), c.Bool("profile")
+	return o, nil
+}
+
+// requestOptions are those of `bench serve` and `bench sweep` that say who is
+// asked what and how; not how many at once, nor how fast.
+func requestOptions(c *cli.Context) (bench.Options, error) {
+	o, err := benchOptions(c)
+	if err != nil {
+		return o, err
+	}
+	if err := chooseDataset(c, &o); err != nil {
+		return o, err
+	}
+	if o.Burstiness, err = parseRate(c.String("burstiness")); err != nil || o.Burstiness == 0 {
+		return o, usagef("--burstiness %s: give a number above 0, or inf", c.String("burstiness"))
+	}
+	o.NumWarmups, o.FlushCache = c.Int("num-warmups"), c.Bool("flush-cache")
 	o.SpecDecode = true // as vLLM's, which reports them when they moved
 	o.RequestIDPrefix, o.Stream = c.String("request-id-prefix"), !c.Bool("disable-stream")
 	if err := loraAssignment(c, &o); err != nil {

@@ -78,6 +78,7 @@ func evaluateFlags() []cli.Flag {
 		&cli.BoolFlag{Name: "dump-extract-rate", Category: groupReport, Usage: "accepted: the extraction rate is always in results/*.json"},
 		&cli.StringSliceFlag{Name: "goodput", Category: groupReport, Usage: "service levels in ms (`ttft:500 tpot:50 e2el:10000`)"},
 		&cli.StringFlag{Name: "metric-percentiles", Category: groupReport, Value: "50,75,90,95,99", Usage: "percentiles of the performance table"},
+		byLengthFlag(),
 		&cli.StringFlag{Name: "lang", Category: groupReport, Value: "en", Usage: "en or zh: language of report.xlsx and report.html; all other text stays English"},
 		&cli.StringFlag{Name: "title", Category: groupReport, Usage: "title of the reports"},
 	}

@@ -345,11 +345,7 @@ func gateAction(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	var dirs []string
-	for _, r := range runs {
-		dirs = append(dirs, r.Dir())
-	}
-	d := g.document(v, dirs...)
+	d := g.document(v, c.Args().Slice()...)
 	if path := c.String("junit"); path != "" {
 		if err := writeVerdict(path, d.WriteJUnit); err != nil {
 			return err

@@ -7,8 +7,10 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
 
@@ -105,7 +107,7 @@ func flip(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Check(os.WriteFile(path, b, 0o644))
 }
 
-// simulate starts the simulator: simulate [root=PATH] [model=NAME…] [ANSWERS ACCURACY]
+// simulate starts the simulator: simulate [root=PATH] [model=NAME…] [slots=N] [step=DURATION] [ANSWERS ACCURACY]
 func simulate(ts *testscript.TestScript, neg bool, args []string) {
 	cfg := simulator.Config{Preset: "instant"}
 	for len(args) > 0 && strings.Contains(args[0], "=") {
@@ -115,6 +117,14 @@ func simulate(ts *testscript.TestScript, neg bool, args []string) {
 			cfg.RootPath = value
 		case "model":
 			cfg.ServedModelNames = append(cfg.ServedModelNames, value)
+		case "slots":
+			n, err := strconv.Atoi(value)
+			ts.Check(err)
+			cfg.MaxNumSeqs = n
+		case "step":
+			d, err := time.ParseDuration(value)
+			ts.Check(err)
+			cfg.StepBase = d
 		default:
 			ts.Fatalf("simulate: unknown option %s", args[0])
 		}

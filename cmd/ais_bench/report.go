@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -15,6 +16,7 @@ import (
 	"ais_bench/summarizers/contract"
 	"ais_bench/summarizers/metrics"
 	"ais_bench/tasks"
+	"ais_bench/tasks/sweep"
 )
 
 // reportFlags are shared by everything that makes reports.
@@ -27,7 +29,8 @@ func metricOptions(c *cli.Context) (metrics.Options, error) {
 	if o.Percentiles, err = percentiles(c); err != nil {
 		return o, err
 	}
-	return o, nil
+	o.LengthBounds, err = lengthBounds(c)
+	return o, err
 }
 
 // percentiles reads --metric-percentiles.
@@ -49,7 +52,7 @@ func writeReports(c *cli.Context, run *outputs.Run, mode tasks.Mode, out *tasks.
 	if err != nil {
 		return err
 	}
-	o := summarizers.ReportOptions{Title: c.String("title"), Tool: "ais_bench " + versionLine(), Lang: c.String("lang"), Metrics: m, Excel: true, HTML: true, Verdict: reportOf(v)}
+	o := summarizers.ReportOptions{Title: c.String("title"), Tool: "ais_bench " + versionLine(), Lang: c.String("lang"), Metrics: m, Excel: true, HTML: true, Verdict: reportOf(v), ByLength: m.LengthBounds != nil}
 	switch mode {
 	case tasks.ModeAll:
 		o.Accuracy, o.Performance = true, true
@@ -155,6 +158,7 @@ func reportCommand() *cli.Command {
 			&cli.StringFlag{Name: "lang", Value: "en", Usage: "en or zh: language of report.xlsx and report.html; all other text stays English"},
 			&cli.StringFlag{Name: "summarizer", Usage: "only this part: example, medium, leval (accuracy), default_perf, stable_stage (performance); default: all there is"},
 			&cli.StringFlag{Name: "title", Usage: "title of the reports"},
+			byLengthFlag(),
 			&cli.StringFlag{Name: "contract", Usage: "acceptance contract, YAML `FILE`, whose verdict is shown; default: the one the run was started with"},
 			&cli.StringFlag{Name: "baseline", Usage: "`RUN` that the contract's compare.baseline refers to"},
 		},
@@ -165,6 +169,9 @@ func reportCommand() *cli.Command {
 			if err := knownLang(c); err != nil {
 				return err
 			}
+			if name := c.Args().First(); sweep.Is(name, sweepKind) || sweep.Is(filepath.Join(c.String("work-dir"), name), sweepKind) {
+				return reportSweep(c, name)
+			}
 			run, err := tasks.OpenRun(c.String("work-dir"), c.Args().First())
 			if err != nil {
 				return err
@@ -173,7 +180,8 @@ func reportCommand() *cli.Command {
 			if err != nil {
 				return err
 			}
-			o := summarizers.ReportOptions{Title: c.String("title"), Tool: "ais_bench " + versionLine(), Lang: c.String("lang"), Metrics: m, Accuracy: true, Performance: true}
+			o := summarizers.ReportOptions{Title: c.String("title"), Tool: "ais_bench " + versionLine(), Lang: c.String("lang"), Metrics: m, Accuracy: true, Performance: true,
+				ByLength: m.LengthBounds != nil}
 			if name := c.String("summarizer"); name != "" {
 				if name, err = summarizerNamed(name); err != nil {
 					return err

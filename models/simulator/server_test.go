@@ -593,6 +593,25 @@ func TestPrefixCacheIsReportedAndReset(t *testing.T) {
 	}
 }
 
+func TestNoPrefixCache(t *testing.T) {
+	cfg := fastConfig()
+	cfg.DisablePrefixCaching = true
+	srv, url := start(t, cfg)
+	prompt := strings.Repeat("the same long beginning ", 40) // blocks and blocks
+	for range 2 {
+		status, _, body, err := post(t, url+"/v1/completions", fmt.Sprintf(`{"prompt":%q,"max_tokens":40,"ignore_eos":true}`, prompt))
+		if err != nil || status != 200 {
+			t.Fatalf("status %d, %v: %s", status, err, body)
+		}
+		if got := decode(t, body).Usage.Details.Cached; got != 0 {
+			t.Errorf("%d tokens cached without a cache", got)
+		}
+	}
+	if st := srv.Stats(); st.CachedTokens != 0 {
+		t.Errorf("statistics: %d cached tokens", st.CachedTokens)
+	}
+}
+
 func TestMetricsAgreeWithRequests(t *testing.T) {
 	for _, flavor := range []string{"vllm", "sglang"} {
 		cfg := fastConfig()

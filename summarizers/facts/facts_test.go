@@ -1,7 +1,6 @@
 package facts
 
 import (
-	"iter"
 	"math"
 	"strings"
 	"testing"
@@ -14,14 +13,18 @@ import (
 // setOf is a set of runs made of records alone.
 func setOf(t *testing.T, o metrics.Options, runs ...synthetic.Config) *Set {
 	t.Helper()
-	var records []iter.Seq2[*outputs.Record, error]
+	pair := outputs.Pair{Model: "model", Dataset: "synthetic"}
+	s := &Set{pairs: []outputs.Pair{pair}, perf: map[outputs.Pair]*perf{}, scores: map[string]*graded{}, client: map[outputs.Pair]*document{pair: {prefix: Path{"client"}}},
+		manifest: &document{prefix: Path{"manifest"}}}
+	p := &perf{prefix: Path{"perf"}}
 	for _, c := range runs {
-		records = append(records, c.Records())
+		m, err := measure(c.Records(), o, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		p.runs = append(p.runs, m)
 	}
-	s, err := FromRecords(records, Options{Metrics: o})
-	if err != nil {
-		t.Fatal(err)
-	}
+	s.perf[pair] = p
 	return s
 }
 
@@ -196,7 +199,7 @@ func TestSeriesAndSlicesKeepEverything(t *testing.T) {
 	for i := range 200_000 {
 		at := int64(i) * 7_000_000
 		s.add(at, 1)
-		g.add(at, i, int64(i%50)*1_000_000, 1)
+		g.add(at, int64(i%50)*1_000_000, 1)
 		total++
 	}
 	s.add(-5_000_000_000, 1)

@@ -110,14 +110,33 @@ func (b Backend) URL(base, endpoint string) (string, error) {
 	return base + endpoint, nil
 }
 
-// forEndpoint suggests the backend that an endpoint belongs to.
-func forEndpoint(endpoint string) string {
+// BackendFor is the backend that an endpoint belongs to; "" when none does.
+func BackendFor(endpoint string) string {
 	for _, name := range []string{"openai-chat", "openai", "openai-embeddings", "vllm-rerank", "tgi", "sglang"} {
-		if strings.HasSuffix(endpoint, "/"+backends[name].Suffix) {
-			return "; for this endpoint give --backend " + name
+		if strings.HasSuffix("/"+strings.Trim(endpoint, "/"), "/"+backends[name].Suffix) {
+			return name
 		}
 	}
 	return ""
+}
+
+// forEndpoint suggests the backend that an endpoint belongs to.
+func forEndpoint(endpoint string) string {
+	if name := BackendFor(endpoint); name != "" {
+		return "; for this endpoint give --backend " + name
+	}
+	return ""
+}
+
+// Secrets are the values that no output may hold: the key, credentials in headers,
+// passwords in addresses.
+func (o *Options) Secrets() []string {
+	b, err := FindBackend(o.Backend)
+	if err != nil {
+		return nil
+	}
+	c, _ := o.service(b) // of a configuration that is refused the secrets are secrets too
+	return c.Secrets()
 }
 
 // Server is the root of the service, below which /health lies.

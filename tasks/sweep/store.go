@@ -49,12 +49,14 @@ type Store struct {
 	unlock   func()
 }
 
-// Create makes the folder of a new sweep below workDir.
-func Create(workDir string, spec Spec, tool outputs.ToolInfo, args []string) (*Store, error) {
+// Create makes the folder of a new sweep below workDir. red scrubs what is
+// written; nil when there is no secret.
+func Create(workDir string, spec Spec, red *outputs.Redactor, tool outputs.ToolInfo, args []string) (*Store, error) {
 	run, err := outputs.CreateNamed(workDir, spec.Kind+"_")
 	if err != nil {
 		return nil, &tasks.EnvironmentError{Err: err}
 	}
+	run.SetRedactor(red)
 	s := &Store{run: run, spec: spec}
 	if err := s.lock(); err != nil {
 		return nil, err
@@ -66,11 +68,12 @@ func Create(workDir string, spec Spec, tool outputs.ToolInfo, args []string) (*S
 
 // Open continues the sweep called name below workDir: a folder's name, its path,
 // or "latest". The caller compares settings with Match before it measures.
-func Open(workDir, name, kind string, tool outputs.ToolInfo, args []string) (*Store, error) {
+func Open(workDir, name, kind string, red *outputs.Redactor, tool outputs.ToolInfo, args []string) (*Store, error) {
 	s, err := read(workDir, name, kind)
 	if err != nil {
 		return nil, err
 	}
+	s.run.SetRedactor(red)
 	if err := s.lock(); err != nil {
 		return nil, err
 	}
@@ -299,28 +302,29 @@ func (s *Store) Points() ([]*Done, error) {
 	return list, nil
 }
 
-// Begin makes room for a point that is not done and gives the folder its run must
-// be created in, which does not exist yet. What an earlier attempt left there is
-// moved to incomplete/.
-func (s *Store) Begin(p Point) (dir string, err error) {
+// Begin makes room for a point that is not done. It gives the folder its run must
+// be created in, which does not exist yet, and the number of the attempt, from 1.
+// What an earlier attempt left there is moved to incomplete/.
+func (s *Store) Begin(p Point) (dir string, attempt int, err error) {
 	dir = s.Dir(p)
-	if _, err := os.Lstat(dir); err != nil {
-		return dir, nil
+	aside := func(n int) string { return s.run.Path("incomplete", fmt.Sprintf("%s_%d", p.Key(), n)) }
+	for attempt = 1; exists(aside(attempt)); attempt++ {
 	}
-	aside := s.run.Path("incomplete")
-	if err := os.MkdirAll(aside, 0o755); err != nil {
-		return "", &tasks.EnvironmentError{Err: fmt.Errorf("move the incomplete run of %s away: %w", p, err)}
+	if !exists(dir) {
+		return dir, attempt, nil
 	}
-	for n := 1; ; n++ {
-		to := filepath.Join(aside, fmt.Sprintf("%s_%d", p.Key(), n))
-		if _, err := os.Lstat(to); err == nil {
-			continue
-		}
-		if err := os.Rename(dir, to); err != nil {
-			return "", &tasks.EnvironmentError{Err: fmt.Errorf("move the incomplete run of %s away: %w", p, err)}
-		}
-		return dir, nil
+	if err = os.MkdirAll(s.run.Path("incomplete"), 0o755); err == nil {
+		err = os.Rename(dir, aside(attempt))
 	}
+	if err != nil {
+		return "", 0, &tasks.EnvironmentError{Err: fmt.Errorf("move the incomplete run of %s away: %w", p, err)}
+	}
+	return dir, attempt + 1, nil
+}
+
+func exists(path string) bool {
+	_, err := os.Lstat(path)
+	return err == nil
 }
 
 // Finish declares a point done: result is written to point.json, which is renamed
@@ -334,6 +338,23 @@ func (s *Store) Finish(p Point, result any) error {
 		return &tasks.EnvironmentError{Err: err}
 	}
 	return nil
+}
+
+// Discard removes a sweep that this process created and in which no point was
+// begun; it reports whether it did. The store is closed then.
+func (s *Store) Discard() (bool, error) {
+	if len(s.manifest.Sessions) > 1 || exists(s.run.Path("incomplete")) {
+		return false, nil
+	}
+	entries, err := os.ReadDir(s.run.Path("points"))
+	if err != nil && !errors.Is(err, fs.ErrNotExist) || len(entries) > 0 {
+		return false, nil
+	}
+	defer s.unlock()
+	if err := os.RemoveAll(s.run.Dir()); err != nil {
+		return false, &tasks.EnvironmentError{Err: fmt.Errorf("remove the empty sweep %s: %w", s.run.Dir(), err)}
+	}
+	return true, nil
 }
 
 // Close writes how the sweep ended and gives the lock back. A store opened with

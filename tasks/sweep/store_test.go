@@ -12,7 +12,7 @@ import (
 
 func create(t *testing.T, dir string) *Store {
 	t.Helper()
-	s, err := Create(dir, Spec{Kind: "sweep", Settings: map[string]string{"output_len": "128", "seed": "7"}}, outputs.ToolInfo{}, []string{"ais_bench"})
+	s, err := Create(dir, Spec{Kind: "sweep", Settings: map[string]string{"output_len": "128", "seed": "7"}}, nil, outputs.ToolInfo{}, []string{"ais_bench"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -46,7 +46,7 @@ func TestAPointIsDoneByItsResultFile(t *testing.T) {
 	s := create(t, dir)
 	p, q := At(Concurrency, 4, 1), At(Concurrency, 8, 1)
 	run := func(p Point) {
-		at, err := s.Begin(p)
+		at, _, err := s.Begin(p)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -61,7 +61,7 @@ func TestAPointIsDoneByItsResultFile(t *testing.T) {
 	run(q) // and here it is killed
 	s.unlock()
 
-	s, err := Open(dir, "latest", "sweep", outputs.ToolInfo{}, nil)
+	s, err := Open(dir, "latest", "sweep", nil, outputs.ToolInfo{}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -74,10 +74,17 @@ func TestAPointIsDoneByItsResultFile(t *testing.T) {
 	}
 	run(q) // twice over: neither attempt is lost
 	run(q)
+	if _, n, err := s.Begin(At(Concurrency, 16, 1)); n != 1 || err != nil {
+		t.Errorf("attempt %d, %v", n, err)
+	}
 	left, err := filepath.Glob(s.Run().Path("incomplete", "*"))
 	if err != nil || len(left) != 2 {
 		t.Errorf("incomplete runs %v, %v", left, err)
 	}
+	if _, n, err := s.Begin(q); n != 4 || err != nil { // which moves the third away
+		t.Errorf("attempt %d, %v", n, err)
+	}
+	run(q)
 	if got := s.Manifest().Sessions; len(got) != 2 || got[0].State != outputs.StateInterrupted || got[1].State != outputs.StateRunning {
 		t.Errorf("sessions %+v", got)
 	}
@@ -96,7 +103,7 @@ func TestAPointIsDoneByItsResultFile(t *testing.T) {
 func TestASweepIsLocked(t *testing.T) {
 	dir := t.TempDir()
 	s := create(t, dir)
-	if _, err := Open(dir, "latest", "sweep", outputs.ToolInfo{}, nil); err == nil || !strings.Contains(err.Error(), "another process") {
+	if _, err := Open(dir, "latest", "sweep", nil, outputs.ToolInfo{}, nil); err == nil || !strings.Contains(err.Error(), "another process") {
 		t.Errorf("opened twice: %v", err)
 	}
 	if _, err := Read(dir, filepath.Base(s.Run().Dir()), "sweep"); err != nil {
@@ -105,7 +112,7 @@ func TestASweepIsLocked(t *testing.T) {
 	if err := s.Close(outputs.StateDone, ""); err != nil {
 		t.Fatal(err)
 	}
-	again, err := Open(dir, s.Run().Dir(), "sweep", outputs.ToolInfo{}, nil)
+	again, err := Open(dir, s.Run().Dir(), "sweep", nil, outputs.ToolInfo{}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,0 +1,595 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"math"
+	"os"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	"ais_bench/models"
+	"ais_bench/outputs"
+	"ais_bench/registry"
+	"ais_bench/summarizers"
+	"ais_bench/summarizers/capacity"
+	"ais_bench/summarizers/metrics"
+	"ais_bench/tasks"
+	"ais_bench/tasks/bench"
+	"ais_bench/tasks/engine"
+	"ais_bench/tasks/sweep"
+)
+
+// sweepKind names sweeps' folders and their description.
+const sweepKind = "sweep"
+
+// benchSweepCommand is `ais_bench bench sweep`.
+func benchSweepCommand() *cli.Command {
+	return &cli.Command{
+		Name:      "sweep",
+		Usage:     "measure at rising load: the knee, what limits the service, and the highest load that holds service levels",
+		ArgsUsage: "[FILE]",
+		Description: "Sweeps over --max-concurrency 1,4,8,… or --request-rate 1,2,4,…, or searches with --slo. FILE describes a sweep in JSON, TOML or YAML.\n" +
+			"Every point is a run folder of its own; --reuse continues a sweep that was interrupted. docs/sweep.md explains rules and files.",
+		Flags:  sweepFlags(),
+		Action: benchSweep,
+	}
+}
+
+// sweepRun is one command's work on a sweep.
+type sweepRun struct {
+	c      *cli.Context
+	base   bench.Options
+	axis   string
+	values []float64 // nil for a search that starts by itself
+	count  prompts
+	runs   int // of every point
+	slo    *capacity.SLO
+	search sweep.Search
+	m      metrics.Options
+	shown  []string // latencies of the printed table
+	more   []float64
+	byLen  bool
+
+	store    *sweep.Store
+	runner   *sweep.Runner
+	curve    *capacity.Curve
+	observer *swapObserver
+	answer   *sweep.Answer
+	advised  *float64 // recommended load
+	mu       sync.Mutex
+	told     map[string]bool
+	planned  int // points of a list sweep; 0 in a search
+	at       int
+}
+
+func benchSweep(c *cli.Context) error {
+	if c.NArg() > 1 {
+		return usagef("bench sweep: name one sweep file; %q is too many", c.Args().Get(1))
+	}
+	file := c.String("config")
+	if c.NArg() == 1 {
+		if file != "" {
+			return usagef("bench sweep: --config %s and %s both name a sweep file: leave one out", file, c.Args().First())
+		}
+		file = c.Args().First()
+	}
+	if file != "" {
+		if err := applySweepFile(c, file); err != nil {
+			return err
+		}
+	}
+	w := &sweepRun{c: c, told: map[string]bool{}}
+	if c.IsSet("reuse") {
+		return w.resume()
+	}
+	if err := w.prepare(); err != nil {
+		return err
+	}
+	if c.Bool("dry-run") {
+		return w.dryRun()
+	}
+	settings, plan := w.describe()
+	red := sweepRedactor(c, &w.base)
+	var err error
+	w.store, err = sweep.Create(w.base.WorkDir, sweep.Spec{Kind: sweepKind, Settings: scrubbed(settings, red), Plan: planJSON(scrubbed(plan, red))}, red, toolInfo(), commandLine())
+	if err != nil {
+		return err
+	}
+	return w.run()
+}
+
+// resume continues a sweep: what the command line leaves out is as it was.
+func (w *sweepRun) resume() error {
+	c := w.c
+	old, err := sweep.Read(c.String("work-dir"), c.String("reuse"), sweepKind)
+	if err != nil {
+		return err
+	}
+	if err := w.restore(old.Spec()); err != nil {
+		return err
+	}
+	// What was changed is told before anything else that may be wrong with it.
+	settings, _ := w.describe()
+	o, err := requestOptions(c)
+	if err != nil {
+		return ownFlags(err)
+	}
+	keyFromEnvironment(&o)
+	red := sweepRedactor(c, &o)
+	if err := old.Match(scrubbed(settings, red)); err != nil {
+		return usage(err)
+	}
+	if err := w.prepare(); err != nil {
+		return err
+	}
+	if c.Bool("dry-run") {
+		w.store = old
+		return w.dryRun()
+	}
+	if w.store, err = sweep.Open(c.String("work-dir"), c.String("reuse"), sweepKind, red, toolInfo(), commandLine()); err != nil {
+		return err
+	}
+	_, plan := w.describe()
+	if err := w.store.SetPlan(scrubbed(plan, red)); err != nil {
+		return err
+	}
+	return w.run()
+}
+
+// prepare reads the flags and finds what cannot be meant before anything is sent.
+func (w *sweepRun) prepare() error {
+	c := w.c
+	var err error
+	if w.axis, w.values, err = axisOf(c); err != nil {
+		return err
+	}
+	if !c.IsSet("backend") && c.IsSet("endpoint") {
+		if name := bench.BackendFor(c.String("endpoint")); name != "" {
+			if err := c.Set("backend", name); err != nil {
+				return usage(err)
+			}
+		}
+	}
+	if w.base, err = requestOptions(c); err != nil {
+		return err
+	}
+	keyFromEnvironment(&w.base)
+	w.base.SelfTimed = bench.No // the sweep sets the arrivals
+	if w.base.Metrics == nil {
+		w.base.Metrics = &tasks.ServerMetrics{URLs: []string{"auto"}} // what limits the server is best asked of the server
+	}
+	w.base.Tool, w.base.Args = toolInfo(), commandLine()
+	if n := c.Int("concurrency-cap"); c.IsSet("concurrency-cap") {
+		if n < 1 || w.axis != sweep.RequestRate {
+			return usagef("--concurrency-cap %d: give a number above 0, with --request-rate", n)
+		}
+		w.base.MaxConcurrency = n
+	}
+	if w.count, err = parsePrompts(c.String("num-prompts"), c.Float64("num-prompts-factor"), c.IsSet("num-prompts-factor")); err != nil {
+		return err
+	}
+	if n := len(w.count.list); n > 0 && n != len(w.values) {
+		return usagef("--num-prompts %s: %d numbers for %d points", c.String("num-prompts"), n, len(w.values))
+	}
+	if err := w.prepareSearch(); err != nil {
+		return err
+	}
+	return w.prepareReports()
+}
+
+// prepareSearch reads the flags of --slo and the number of runs.
+func (w *sweepRun) prepareSearch() error {
+	c := w.c
+	text := c.String("slo")
+	w.runs = 1
+	if text != "" {
+		w.runs = 2
+	}
+	if c.IsSet("num-runs") {
+		if w.runs = c.Int("num-runs"); w.runs < 1 || w.runs > 1000 {
+			return usagef("--num-runs %d: give 1 to 1000", w.runs)
+		}
+	}
+	if text == "" {
+		for _, flag := range []string{"max", "min", "resolution", "max-repeats", "headroom", "axis"} {
+			if c.IsSet(flag) {
+				return usagef("--%s goes with --slo, the search for the highest load that holds a condition", flag)
+			}
+		}
+		return nil
+	}
+	var err error
+	if w.slo, err = capacity.ParseSLO(text); err != nil {
+		return usagef("--slo %w", err)
+	}
+	if len(w.count.list) > 0 {
+		return usagef("--num-prompts with one number a point does not go with --slo, whose points are found on the way; give a number or a factor")
+	}
+	s := sweep.Search{Steps: w.values, Min: c.Float64("min"), Max: c.Float64("max"), Whole: w.axis == sweep.Concurrency, Resolution: c.Float64("resolution"),
+		Runs: w.runs, MaxRuns: c.Int("max-repeats")}
+	if !c.IsSet("max-repeats") {
+		s.MaxRuns = max(s.MaxRuns, w.runs)
+	}
+	switch {
+	case c.IsSet("max") && (s.Max <= 0 || math.IsInf(s.Max, 0) || s.Whole && s.Max != math.Trunc(s.Max)):
+		return usagef("--max %g: give a load above 0%s", s.Max, wholeText(s.Whole))
+	case c.IsSet("min") && (s.Min <= 0 || s.Whole && s.Min != math.Trunc(s.Min)):
+		return usagef("--min %g: give a load above 0%s", s.Min, wholeText(s.Whole))
+	case len(s.Steps) < 2 && s.Max == 0:
+		return usagef("--slo: give the highest load to try with --max, or several steps with --%s", axisFlag(w.axis))
+	case s.MaxRuns < s.Runs:
+		return usagef("--max-repeats %d is below --num-runs %d", s.MaxRuns, s.Runs)
+	case !(s.Resolution > 0 && s.Resolution < 1):
+		return usagef("--resolution %g: give a share above 0 and below 1, such as 0.05", s.Resolution)
+	}
+	if h := c.Float64("headroom"); !(h >= 0 && h < 1) {
+		return usagef("--headroom %g: give a share from 0 to below 1, such as 0.2", h)
+	}
+	if len(s.Steps) == 0 {
+		s.Steps = []float64{min(max(s.Min, 1), s.Max)}
+	}
+	if last := s.Steps[len(s.Steps)-1]; s.Max > 0 && s.Max < last {
+		return usagef("--max %g lies below the list's last value %g", s.Max, last)
+	}
+	if s.Min > s.Steps[0] {
+		return usagef("--min %g lies above the first load %g", s.Min, s.Steps[0])
+	}
+	w.search = s
+	return nil
+}
+
+func wholeText(whole bool) string {
+	if whole {
+		return ", a whole number"
+	}
+	return ""
+}
+
+// prepareReports reads what concerns figures and tables.
+func (w *sweepRun) prepareReports() error {
+	c := w.c
+	slos, err := metrics.ParseSLOs(c.StringSlice("goodput"))
+	if err != nil {
+		return usage(err)
+	}
+	if w.more, err = percentiles(c); err != nil {
+		return err
+	}
+	bounds, err := lengthBounds(c)
+	if err != nil {
+		return err
+	}
+	w.byLen = bounds != nil
+	chosen := withPercentiles(w.more)
+	if w.slo != nil {
+		chosen = append(chosen, w.slo.Percentiles()...)
+	}
+	w.m = metrics.Options{SLOs: slos, Percentiles: chosen, LengthBounds: bounds}
+	for _, name := range splitCommas([]string{c.String("percentile-metrics")}) {
+		if !slices.Contains(capacity.MainLatencies, name) {
+			return usagef("--percentile-metrics: unknown metric %q%s; of %s", name, registry.DidYouMean(name, capacity.MainLatencies), strings.Join(capacity.MainLatencies, ", "))
+		}
+		w.shown = append(w.shown, name)
+	}
+	return nil
+}
+
+// sweepRedactor knows the secrets of the service and of a launched engine's command.
+func sweepRedactor(c *cli.Context, o *bench.Options) *outputs.Redactor {
+	return outputs.NewRedactor(append(o.Secrets(), engine.Secrets(c.String("launch"), os.Environ())...)...)
+}
+
+// keyFromEnvironment takes the key that scripts export.
+func keyFromEnvironment(o *bench.Options) {
+	if o.APIKey == "" && os.Getenv("OPENAI_API_KEY") != "" {
+		o.APIKey = "${OPENAI_API_KEY}"
+	}
+}
+
+// points are the points of a list sweep: all values once, then again, so that
+// runs of one value do not share the minute they were measured in.
+func (w *sweepRun) points() []sweep.Point {
+	var list []sweep.Point
+	for run := 1; run <= w.runs; run++ {
+		for _, v := range w.values {
+			list = append(list, sweep.At(w.axis, v, run))
+		}
+	}
+	return list
+}
+
+// options are those of one point.
+func (w *sweepRun) options(p sweep.Point, attempt int) (bench.Options, error) {
+	v, _ := p.Value(w.axis)
+	o := w.base
+	o.Body = maps.Clone(w.base.Body)
+	o.Seed = sweep.Seed(w.base.Seed, p, attempt)
+	if o.Workload.CacheBust != "" {
+		o.Workload.CacheBust += fmt.Sprint("-", o.Seed)
+	}
+	if w.axis == sweep.Concurrency {
+		o.MaxConcurrency = int(v)
+	} else {
+		o.RequestRate = v
+	}
+	o.Workload.NumPrompts = w.count.of(max(slices.Index(w.values, v), 0), v)
+	o.Observer = &pointObserver{Observer: w.observer.next(w.c), sweep: w}
+	w.at++
+	of := ""
+	if w.planned > 0 {
+		of = fmt.Sprintf(" of %d", w.planned)
+	}
+	w.observer.Note(fmt.Sprintf("point %d%s: %s, run %d: %d requests", w.at, of, loadText(w.axis, v), p.Run, o.Workload.NumPrompts))
+	return o, nil
+}
+
+// dryRun prints what would be measured.
+func (w *sweepRun) dryRun() error {
+	t := outputs.Table{Title: "Sweep over " + w.axis, Columns: []outputs.Column{{Name: "Load"}, {Name: "Run", Kind: outputs.KindInt}, {Name: "Requests", Kind: outputs.KindInt}, {Name: "State"}}}
+	total := 0
+	values := w.points()
+	if w.slo != nil {
+		values = nil
+		for _, v := range w.search.Steps {
+			for run := 1; run <= w.runs; run++ {
+				values = append(values, sweep.At(w.axis, v, run))
+			}
+		}
+	}
+	for _, p := range values {
+		v, _ := p.Value(w.axis)
+		state := "to measure"
+		if w.store != nil {
+			if d, err := w.store.Done(p); err != nil {
+				return err
+			} else if d != nil {
+				state = "done"
+			}
+		}
+		n := w.count.of(max(slices.Index(w.values, v), 0), v)
+		if state != "done" {
+			total += n
+		}
+		t.AddRow(loadText(w.axis, v), p.Run, n, state)
+	}
+	t.Notes = append(t.Notes, fmt.Sprintf("%d requests", total))
+	if w.slo != nil {
+		t.Notes = append(t.Notes, fmt.Sprintf("coarse steps of the search for %s; it ends at the first that does not hold, and then halves the gap", w.slo))
+	}
+	return printTables(w.c, []outputs.Table{t})
+}
+
+// run measures and reports.
+func (w *sweepRun) run() error {
+	c := w.c
+	w.observer = &swapObserver{w: c.App.ErrWriter, quiet: c.Bool("disable-tqdm")}
+	defer w.observer.close()
+	ctx, stop, cut, end := interrupts(c.Context, w.observer.Note)
+	defer end()
+	cool, err := models.ParseDuration(c.String("cooldown"))
+	if err != nil || cool < 0 {
+		return w.fail(usagef("--cooldown %s: give seconds or a duration like 30s", c.String("cooldown")))
+	}
+	l, err := readLaunch(c)
+	if err != nil {
+		return w.fail(err)
+	}
+	w.curve = &capacity.Curve{Axis: capacity.Concurrency}
+	if w.axis == sweep.RequestRate {
+		w.curve.Axis = capacity.RequestRate
+	}
+	if err := w.known(); err != nil {
+		return w.fail(err)
+	}
+	w.base.Observer, w.base.Stop, w.base.Cut = w.observer, stop, cut
+	before, cancel := tasks.UntilStopped(ctx, stop)
+	launched, err := launchFor(before, l, c, &w.base)
+	cancel()
+	if err != nil {
+		return w.fail(err)
+	}
+	w.runner = &sweep.Runner{Store: w.store, Options: w.options, Keep: w.keep, Cooldown: time.Duration(cool), Note: w.observer.Note, Stop: w.base.Stop}
+	if w.slo != nil {
+		err = w.find(ctx)
+	} else {
+		err = w.list(ctx)
+	}
+	died := ""
+	if launched != nil {
+		died = launched.Died()
+		launched.Stop() // reports need no engine
+		keepEngineLog(w.store.Run(), launched)
+	}
+	return withEngine(died, w.finish(err))
+}
+
+// known puts the points that are done into the curve.
+func (w *sweepRun) known() error {
+	done, err := w.store.Points()
+	if err != nil {
+		return err
+	}
+	for _, d := range done {
+		if err := w.add(d); err != nil {
+			return err
+		}
+	}
+	if len(done) > 0 {
+		w.observer.Note(fmt.Sprintf("%d points are done and kept", len(done)))
+	}
+	return nil
+}
+
+// add puts a point into the curve.
+func (w *sweepRun) add(d *sweep.Done) error {
+	return addPoint(w.curve, w.store.Run().Dir(), d, w.m)
+}
+
+// addPoint computes a point's figures; points of another axis are left out.
+func addPoint(curve *capacity.Curve, root string, d *sweep.Done, m metrics.Options) error {
+	v, ok := d.Point.Value(curve.Axis.Name)
+	if !ok {
+		return nil
+	}
+	var r sweep.Measured
+	if err := json.Unmarshal(d.Result, &r); err != nil {
+		return &tasks.EnvironmentError{Err: fmt.Errorf("read %s: %w", d.Dir, err)}
+	}
+	err := curve.AddFrom(root, capacity.Source{Value: v, Number: d.Point.Run, Dir: d.Dir, Model: r.Model, Dataset: r.Dataset, NumPrompts: r.NumPrompts, Seed: r.Seed}, m)
+	if err != nil {
+		return &tasks.EnvironmentError{Err: err}
+	}
+	return nil
+}
+
+// measure measures one point and puts it into the curve.
+func (w *sweepRun) measure(ctx context.Context, p sweep.Point) error {
+	v, _ := p.Value(w.axis)
+	if l := w.curve.At(v); l != nil && slices.ContainsFunc(l.Runs, func(r capacity.Run) bool { return r.Number == p.Run }) {
+		w.at++
+		return nil
+	}
+	d, err := w.runner.Measure(ctx, p)
+	if err != nil {
+		return err
+	}
+	if err := w.add(d); err != nil {
+		return err
+	}
+	l := w.curve.At(v)
+	i := slices.IndexFunc(l.Runs, func(r capacity.Run) bool { return r.Number == p.Run })
+	w.observer.Note(l.Runs[i].Line())
+	return nil
+}
+
+func (w *sweepRun) list(ctx context.Context) error {
+	points := w.points()
+	w.planned = len(points)
+	for _, p := range points {
+		if err := w.measure(ctx, p); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// find searches, then measures the recommended load too.
+func (w *sweepRun) find(ctx context.Context) error {
+	measure := func(v float64, run int) error { return w.measure(ctx, sweep.At(w.axis, v, run)) }
+	judge := func(v float64) (sweep.State, error) {
+		j := w.slo.Judge(w.curve.At(v))
+		if len(j.Undefined) > 0 {
+			return "", fmt.Errorf("--slo: %s is undefined at %s (see docs/metrics.md): no data is never a pass", strings.Join(j.Undefined, ", "), loadText(w.axis, v))
+		}
+		if len(j.Weak) > 0 {
+			w.once(fmt.Sprintf("note: %s: a run has too few requests to support this percentile (p95 needs 20, p99 100); --num-prompts gives more", strings.Join(j.Weak, ", ")))
+		}
+		w.observer.Note(fmt.Sprintf("%s: %s after %d runs (%s)", loadText(w.axis, v), j.State, j.Runs, w.slo))
+		return sweep.State(j.State), nil
+	}
+	var err error
+	w.answer, err = w.search.Find(measure, judge)
+	if err != nil || w.answer.Highest == nil {
+		return err
+	}
+	advised := w.curve.Axis.RecommendedLoad(*w.answer.Highest, w.c.Float64("headroom"))
+	w.advised = &advised
+	for run := 1; run <= w.runs; run++ {
+		if err := measure(advised, run); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// once tells a line only the first time.
+func (w *sweepRun) once(line string) {
+	w.mu.Lock()
+	told := w.told[line]
+	w.told[line] = true
+	w.mu.Unlock()
+	if !told {
+		w.observer.Note(line)
+	}
+}
+
+// keep writes a point's own reports and tells its notes.
+func (w *sweepRun) keep(p sweep.Point, s *bench.Session, out *tasks.Outcome) error {
+	w.observer.Note("")
+	for _, n := range append(slices.Clone(s.Notes), out.Warnings...) {
+		w.once("note: " + out.Run.Redactor().String(n))
+	}
+	_, err := summarizers.Report(out.Run, summarizers.ReportOptions{Title: p.String(), Tool: "ais_bench " + versionLine(), Lang: "en",
+		Performance: true, Metrics: w.m, Excel: true, HTML: true, Notes: s.Notes})
+	if err != nil {
+		return &tasks.EnvironmentError{Err: err}
+	}
+	return nil
+}
+
+// fail closes the store of a sweep that could not go on.
+func (w *sweepRun) fail(err error) error {
+	if discarded, e := w.store.Discard(); discarded || e != nil {
+		return errors.Join(err, e)
+	}
+	return errors.Join(err, w.store.Close(outputs.StateFailed, err.Error()))
+}
+
+// pointObserver tells what every point has to say only once.
+type pointObserver struct {
+	tasks.Observer
+	sweep *sweepRun
+}
+
+// Note implements tasks.Observer.
+func (o *pointObserver) Note(line string) { o.sweep.once(line) }
+
+// swapObserver shows one progress display a point.
+type swapObserver struct {
+	tasks.Quiet
+	mu    sync.Mutex
+	w     interface{ Write([]byte) (int, error) }
+	quiet bool
+	bar   *progress
+}
+
+// next ends the display of the point before and starts another.
+func (o *swapObserver) next(c *cli.Context) tasks.Observer {
+	o.close()
+	if o.quiet {
+		return noteOnly{w: c.App.ErrWriter}
+	}
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.bar = newProgress(c.App.ErrWriter, false)
+	return o.bar
+}
+
+func (o *swapObserver) close() {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.bar != nil {
+		o.bar.close()
+		o.bar = nil
+	}
+}
+
+// Note prints a line above the display.
+func (o *swapObserver) Note(line string) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	switch {
+	case o.bar != nil:
+		o.bar.Note(line)
+	case line != "":
+		fmt.Fprintln(o.w, line)
+	}
+}

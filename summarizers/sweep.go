@@ -1,0 +1,90 @@
+package summarizers
+
+import (
+	"fmt"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"ais_bench/outputs"
+	"ais_bench/summarizers/capacity"
+	"ais_bench/summarizers/metrics"
+)
+
+// SweepReport writes what a sweep's folder holds beside its points: sweep.csv (one row
+// a point), sweep.json, the summary files, the spreadsheet and the page. run is
+// the sweep's folder; d must have been evaluated. meta goes into sweep.json.
+func SweepReport(run *outputs.Run, d *capacity.Document, meta map[string]any, o ReportOptions) (*Summary, error) {
+	s := &Summary{Tables: d.Tables()}
+	health := sweepHealth(d)
+	csv, runs := d.CSVTable(), d.RunsTable()
+	for name, t := range map[string]*outputs.Table{"sweep.csv": &csv, "sweep_runs.csv": &runs} {
+		if err := run.WriteTable(run.Path(name), t); err != nil {
+			return nil, err
+		}
+	}
+	s.Files = append(s.Files, "sweep.csv", "sweep_runs.csv")
+	if d.ByLength {
+		t := d.LengthCSV()
+		if err := run.WriteTable(run.Path("sweep_by_length.csv"), &t); err != nil {
+			return nil, err
+		}
+		s.Files = append(s.Files, "sweep_by_length.csv")
+	}
+	if err := run.WriteJSON(run.Path("sweep.json"), d.JSON(meta)); err != nil {
+		return nil, err
+	}
+	files, err := outputs.WriteSummary(run, s.Tables...)
+	if err != nil {
+		return nil, err
+	}
+	s.Files = append(s.Files, "sweep.json")
+	for _, path := range files {
+		if rel, err := filepath.Rel(run.Dir(), path); err == nil {
+			path = rel
+		}
+		s.Files = append(s.Files, path)
+	}
+	if !o.Excel && !o.HTML {
+		return s, nil
+	}
+	data := &outputs.ReportData{Title: o.Title, RunName: filepath.Base(run.Dir()), Generated: time.Now(), Tool: o.Tool, Lang: o.Lang, Verdict: o.Verdict,
+		Headlines: d.Headlines(), Notes: append(append([]string{}, o.Notes...), ClientBound(health)...), Sections: d.Sections(), Help: append(capacity.Definitions(), metrics.Definitions()...)}
+	if data.Title == "" {
+		data.Title = "Sweep over " + strings.ReplaceAll(d.Curve.Axis.Name, "_", " ")
+	}
+	if m, err := run.ReadManifest(); err == nil {
+		data.Checklist, data.Config = m.Checklist, configEntries(m)
+	}
+	if t := ClientTable(health); len(t.Rows) > 0 {
+		data.Sections = append(data.Sections, outputs.Section{ID: "client-health", Title: "Client health", Sheet: "Environment", Tables: []outputs.Table{t}})
+	}
+	data.Sections = append(data.Sections, o.Sections...)
+	if o.Excel {
+		if err := run.WriteExcel(data); err != nil {
+			return nil, err
+		}
+		s.Files = append(s.Files, filepath.Base(run.ExcelPath()))
+	}
+	if o.HTML {
+		if err := run.WriteHTML(data); err != nil {
+			return nil, err
+		}
+		s.Files = append(s.Files, filepath.Base(run.HTMLPath()))
+	}
+	return s, nil
+}
+
+// sweepHealth is the client's health of every run, by point.
+func sweepHealth(d *capacity.Document) any {
+	all := map[string]any{}
+	for _, l := range d.Curve.Levels {
+		for _, r := range l.Runs {
+			byPair, _ := r.Health.(map[string]any)
+			for _, h := range byPair {
+				all[fmt.Sprintf("%s %g, run %d", d.Curve.Axis.Name, l.Value, r.Number)] = h
+			}
+		}
+	}
+	return all
+}
