@@ -156,6 +156,16 @@ func (c Config) Redacted() Config {
 	return c
 }
 
+// RedactCredentials replaces every text under a credential's name in v, JSON's own
+// types at any depth, in place: servers tell their own keys among their arguments.
+func RedactCredentials(v any) {
+	eachCredential(v, func(m map[string]any, k, value string) {
+		if value != "" {
+			m[k] = Redacted
+		}
+	})
+}
+
 // credentialKwarg tells request fields whose value is a credential. It is
 // narrower than for headers: max_tokens and stop_token_ids are none.
 var credentialKwarg = regexp.MustCompile(`(?i)^(.*[_-])?(api[_-]?key|access[_-]?key|auth[_-]?token|access[_-]?token|bearer[_-]?token|token|secret|password|authorization|credential)s?$`)

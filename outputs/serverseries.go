@@ -34,6 +34,9 @@ type ServerWatch struct {
 	Dataset string `json:"dataset"`
 	URL     string `json:"url"`  // of the service
 	Mode    string `json:"mode"` // of the session: perf, all …
+	// Protocol is what the service was asked with: chat, completions, embeddings …
+	Protocol string            `json:"protocol"`
+	Headers  map[string]string `json:"headers,omitempty"` // of an answer, that tell what stands before the engine
 
 	Start         int64  `json:"start_ns"`          // of the first scrape
 	MeasuredStart *int64 `json:"measured_start_ns"` // just before the first measured request; null = none was sent

@@ -31,6 +31,13 @@ var termsServer = map[string]string{
 	"warm was asked for, and only %.1f %% of the prompt tokens came from the prefix cache: prefix caching is off":                     "要求热缓存，但只有 {1} % 的提示词元来自前缀缓存：前缀缓存未开启",
 	"warm was asked for, and only %.1f %% of the prompt tokens came from the prefix cache: the cache may be smaller than the prompts": "要求热缓存，但只有 {1} % 的提示词元来自前缀缓存：缓存可能小于提示",
 
+	"header %s": "响应头 {1}", "answer of /v1/models": "/v1/models 的响应", "the server does not count requests of this kind": "服务端不统计此类请求", "not to be told: %s": "无法判断：{1}",
+
+	"Prefix cache: the same prompts cold and warm": "前缀缓存：同一批提示的冷与热", "The same prompts cold and warm": "同一批提示的冷与热", "Prefix cache": "前缀缓存", "Hits (server)": "命中（服务端）", "Hits (usage)": "命中（usage）", "saved": "节省",
+	"the cache saves %.1f %% of TTFT (95 %% of such sets: %.1f to %.1f %%), over %d pairs of the same prompt": "缓存节省 {1} % 的 TTFT（95 % 的此类集合：{2} 至 {3} %），共 {4} 对相同提示",
+	"cold: %s": "冷：{1}", "warm: %s": "热：{1}", "no prompt has a time to first token on both sides: TTFT needs streamed answers": "没有提示在两侧都有首词元时间：TTFT 需要流式回答",
+	"every prompt was sent once, for one token, before the measured requests": "测量前每个提示各发送一次，只要一个词元", "POST %s just before the first measured request": "在首个测量请求之前 POST {1}",
+
 	"queue": "排队", "kv": "KV", "prefill": "预填充", "serving": "服务中", "idle": "空闲", "at its limit": "达到上限",
 	"requests wait, every slot is taken": "请求在等待，空位全满", "requests wait for KV memory, or were thrown out for it": "请求在等待 KV 显存，或因此被移出", "requests wait, slots and KV memory are free": "请求在等待，空位与 KV 显存都有余",
 	"requests run, none waits": "请求在运行，没有等待", "nothing runs": "没有请求运行", "every slot is taken, whether requests wait or not": "空位全满，不论是否有请求等待",

@@ -103,7 +103,7 @@ func watchServer(ctx context.Context, out *Outcome, to *TaskOutcome, svc *servic
 		warn(&out.Warnings, to.Task.String()+": "+c)
 	}
 	w.before.Parameters = params
-	w.watch = outputs.ServerWatch{Session: opts.session, Model: to.Task.ModelAbbr, Dataset: to.Task.DatasetAbbr, URL: w.before.URL, Mode: string(opts.Mode),
+	w.watch = outputs.ServerWatch{Session: opts.session, Model: to.Task.ModelAbbr, Dataset: to.Task.DatasetAbbr, URL: w.before.URL, Mode: string(opts.Mode), Protocol: string(svc.cfg.Protocol()), Headers: w.before.Headers,
 		Start: out.Clock.Now(), Engine: known(w.before.Engine), Version: known(w.before.Version), Parameters: parameters(params), AnswersPerRequest: answersPerRequest(svc.cfg)}
 	w.watch.PrefixCaching, w.watch.Evidence = params.PrefixCaching()
 	return w, w.record(ctx, out, to, opts)

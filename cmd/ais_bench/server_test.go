@@ -423,3 +423,17 @@ func TestServiceWithoutMetrics(t *testing.T) {
 		t.Errorf("the salt changed the lengths:\n%s", out)
 	}
 }
+
+// What the server says can be demanded by a contract.
+func TestServerSideInAContract(t *testing.T) {
+	_, url := startSim(t, simulator.Config{Preset: "instant"})
+	contract := filepath.Join(t.TempDir(), "contract.yaml")
+	text := "clauses:\n- {name: nobody else, expr: 'server.arrival.stray_requests < 1'}\n- {name: all arrived, expr: 'server.arrival.state == \"agree\"'}\n- {name: cold, expr: 'server.cache.mode == \"warm\"'}\n"
+	if err := os.WriteFile(contract, []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	out, errs, code, _ := benchOnce(t, url, "--num-prompts", "5", "--random-input-len", "20", "--random-output-len", "3", "--contract", contract)
+	if code != exitFailed || !strings.Contains(out, "nobody else") || strings.Count(out, "PASS") < 2 || !strings.Contains(out, "FAIL") {
+		t.Errorf("exit %d: %s\n%s", code, errs, out)
+	}
+}

@@ -82,6 +82,7 @@ func Take(ctx context.Context, cfg models.Config) *Snapshot {
 		}
 		var v any
 		if json.Unmarshal(body, &v) == nil {
+			models.RedactCredentials(v) // SGLang tells its admin key, vLLM its environment
 			s.Info[path] = v
 		}
 	}

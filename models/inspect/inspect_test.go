@@ -128,3 +128,32 @@ func TestMetricsThatAreNotPrometheus(t *testing.T) {
 		t.Error("HTML was read as metrics")
 	}
 }
+
+// What a server tells of its own keys is never kept.
+func TestSnapshotRedactsTheServersKeys(t *testing.T) {
+	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		switch r.URL.Path {
+		case "/server_info":
+			if r.URL.Query().Get("config_format") != "json" {
+				t.Errorf("asked as %s", r.URL)
+			}
+			fmt.Fprint(w, `{"admin_api_key":"admin-secret","max_running_requests":9,"nested":[{"hf_token":"hf-secret","api_key":null}],"tokenizer_path":"t"}`)
+		case "/v1/models":
+			w.Header().Set("X-Session-Token", "header-secret")
+			fmt.Fprint(w, `{"data":[{"id":"m","max_model_len":77}]}`)
+		default:
+			http.NotFound(w, r)
+		}
+	}))
+	defer srv.Close()
+	s := Take(context.Background(), config(srv.URL))
+	if text := fmt.Sprint(s.Info, s.Headers); strings.Contains(text, "secret") || !strings.Contains(text, "tokenizer_path:t") {
+		t.Errorf("kept: %s", text)
+	}
+	if n, _ := s.Parameters.Number(ParamMaxSeqs); n != 9 {
+		t.Errorf("parameters %v", s.Parameters)
+	}
+	if n, _ := s.Parameters.Number(ParamMaxModelLen); n != 77 {
+		t.Errorf("parameters %v", s.Parameters)
+	}
+}

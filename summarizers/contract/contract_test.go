@@ -228,7 +228,7 @@ func TestBadContracts(t *testing.T) {
 		"clauses:\n  - {name: a, expr: 'sqr(2) > 1'}":                                                  "unknown function sqr",
 		"clauses:\n  - {name: a, expr: 'success_rate ** 2 > 1'}":                                       "operator ** cannot be used",
 		"clauses:\n  - {name: a, expr: 'accuracy[0].value > 1'}":                                       "in quotes",
-		"clauses:\n  - {name: a, expr: 'all(manifest, .x > 1)'}":                                       "goes through accuracy, perf or client",
+		"clauses:\n  - {name: a, expr: 'all(manifest, .x > 1)'}":                                       "goes through accuracy, perf, client or server",
 		"clauses:\n  - {name: a, expr: '#.x > 1'}":                                                     "",
 		"clauses:\n  - {name: a, expr: 'let x = 1; success_rate > x'}":                                 "cannot be used in a clause",
 		"clauses:\n  - name: [":                                                                        "contract test.yaml",

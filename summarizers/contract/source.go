@@ -115,8 +115,8 @@ func (s *source) checkQuantifier(b *ast.BuiltinNode, inside bool) error {
 		return s.at(b, "%s inside of %s cannot be used in a clause", b.Name, b.Name)
 	}
 	root, ok := b.Arguments[0].(*ast.IdentifierNode)
-	if !ok || !slices.Contains([]string{"accuracy", "perf", "client"}, root.Value) {
-		return s.at(b, "%s goes through accuracy, perf or client, as in %s(accuracy, .value >= 0.8)", b.Name, b.Name)
+	if !ok || !slices.Contains([]string{"accuracy", "perf", "client", "server"}, root.Value) {
+		return s.at(b, "%s goes through accuracy, perf, client or server, as in %s(accuracy, .value >= 0.8)", b.Name, b.Name)
 	}
 	p, ok := b.Arguments[1].(*ast.PredicateNode)
 	if !ok {

@@ -7,6 +7,7 @@
 //	perf["model/dataset"].ttft.p99_ms       the same where a run has several
 //	accuracy["gsm8k"].value                 results/*.json
 //	client.cpu_share                        client_health of the manifest
+//	server.arrival.stray_requests           server/*.json
 //	manifest.server_before.version          manifest.json
 //	compare.baseline.ttft.p99_ms.change     against another run
 //

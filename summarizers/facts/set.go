@@ -23,6 +23,7 @@ type Set struct {
 	rows     []string           // model/row, in order
 	manifest *document
 	client   map[outputs.Pair]*document
+	server   map[outputs.Pair]*document
 	baseline *Set
 	planned  bool
 	extra    map[string]*Fact
@@ -60,6 +61,9 @@ func Open(runs []*outputs.Run, o Options) (*Set, error) {
 		s.pairs = pairs
 	}
 	if err := s.readManifests(runs); err != nil {
+		return nil, err
+	}
+	if err := s.readServer(runs, o.Paths); err != nil {
 		return nil, err
 	}
 	for _, pair := range s.pairs {
@@ -326,14 +330,14 @@ func (s *Set) Add(f *Fact) {
 }
 
 // roots are the first words of names.
-var roots = []string{successRate, "perf", "accuracy", "client", "manifest", "compare"}
+var roots = []string{successRate, "perf", "accuracy", "client", "server", "manifest", "compare"}
 
 // Members are the keys of a group that a clause may go through: accuracy has one a
-// row of the whole data sets, perf and client one a model and data set.
+// row of the whole data sets, perf, client and server one a model and data set.
 func (s *Set) Members(root string) ([]string, error) {
 	var out []string
 	switch root {
-	case "perf", "client":
+	case "perf", "client", "server":
 		for _, p := range s.pairs {
 			out = append(out, pairKey(p))
 		}
@@ -344,7 +348,7 @@ func (s *Set) Members(root string) ([]string, error) {
 			}
 		}
 	default:
-		return nil, fmt.Errorf("%s has no members to go through; perf, accuracy and client have", root)
+		return nil, fmt.Errorf("%s has no members to go through; perf, accuracy, client and server have", root)
 	}
 	return out, nil
 }
@@ -378,6 +382,8 @@ func (s *Set) Lookup(p Path) (*Fact, error) {
 			return nil, err
 		}
 		return s.client[pair].fact(rest)
+	case "server":
+		return s.serverFact(p)
 	case "accuracy":
 		return s.accuracy(p)
 	case "manifest":

@@ -23,6 +23,8 @@ type Analysis struct {
 	Sources    []outputs.ServerSource             `json:"sources"`
 	Events     []outputs.ServerEvent              `json:"events"` // restarts: the run is invalid
 
+	// Verdict is that of the reading; null without one.
+	Verdict *string     `json:"verdict"`
 	Arrival *Arrival    `json:"arrival"`
 	Latency []Latency   `json:"latency"`
 	Reading *Reading    `json:"reading"` // null without --server-metrics
@@ -93,6 +95,9 @@ func Analyze(run *outputs.Run, pairs []outputs.Pair, health map[string]any) ([]*
 			a.Latency = v.latency(w, &t.c)
 			a.Reading = v.read(w, &t.c, clientBound(health, t.pair, w.Session))
 			a.Spec = v.spec(w)
+			if r := a.Reading; r != nil && len(r.Findings) > 0 {
+				a.Verdict = &r.Findings[0].Verdict
+			}
 		}
 		a.Cache = v.cache(w, &t.c)
 		list = append(list, a)
@@ -166,12 +171,4 @@ func (a *Analysis) Warnings() []string {
 		out = append(out, of+a.Cache.Flag)
 	}
 	return out
-}
-
-// Verdict is the first finding of the reading; "" when there is none.
-func (a *Analysis) Verdict() string {
-	if a.Reading == nil || len(a.Reading.Findings) == 0 {
-		return ""
-	}
-	return a.Reading.Findings[0].Verdict
 }

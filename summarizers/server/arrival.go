@@ -111,6 +111,10 @@ func (v view) arrival(w *outputs.ServerWatch, c *Client) *Arrival {
 	}
 	a.OutputTokens = count(a.OutputTokens.Client, output)
 	a.BusyBefore, a.BusyAfter = v.busy(from, true), v.busy(to, false)
+	if *a.Requests.Client > 0 && value(server) == 0 && value(a.PromptTokens.Server) == 0 && (w.Protocol == "embeddings" || w.Protocol == "rerank") {
+		a.Text = "the server does not count requests of this kind"
+		return a
+	}
 	if len(w.Events) > 0 {
 		a.Text = "not to be told: " + w.Events[0].Text
 		return a

@@ -154,6 +154,20 @@ func TestArrivalOfOthers(t *testing.T) {
 	}
 }
 
+// Engines that generate nothing count no requests; that is no loss.
+func TestArrivalOfEmbeddings(t *testing.T) {
+	for protocol, state := range map[string]string{"embeddings": Unknown, "chat": Lost} {
+		s := newScene(t)
+		s.watch.Protocol = protocol
+		s.request(2*second, second/10, 3*second, 20, 8)
+		s.scrape(0, map[string]float64{"requests_finished": 5, "prompt_tokens": 9})
+		s.scrape(100*second, map[string]float64{"requests_finished": 5, "prompt_tokens": 9})
+		if a := s.analyze().Arrival; a.State != state {
+			t.Errorf("%s: %s (%s)", protocol, a.State, a.Text)
+		}
+	}
+}
+
 // A request of ours that failed on the way may have been finished by the server.
 func TestArrivalWithFailures(t *testing.T) {
 	for finished, state := range map[float64]string{1: Agree, 2: Agree, 3: Stray} {
@@ -287,8 +301,8 @@ func TestVerdicts(t *testing.T) {
 			t.Errorf("%s: no reading", name)
 			continue
 		}
-		if a.Verdict() != c.verdict || !near(r.Shares[c.state], c.share) {
-			t.Errorf("%s: %s, %s for %v of the time, want %s for %v: %+v", name, a.Verdict(), c.state, *r.Shares[c.state], c.verdict, c.share, r.Findings)
+		if a.Verdict == nil || *a.Verdict != c.verdict || !near(r.Shares[c.state], c.share) {
+			t.Errorf("%s: %s, %s for %v of the time, want %s for %v: %+v", name, r.Findings[0].Verdict, c.state, *r.Shares[c.state], c.verdict, c.share, r.Findings)
 		}
 		total := 0.0
 		for _, st := range States {

@@ -201,6 +201,9 @@ func (a *Analysis) parameterTable() outputs.Table {
 	if a.Cache != nil {
 		t.AddRow("prefix caching", a.Cache.State, a.Cache.Evidence)
 	}
+	for _, name := range sortedKeys(a.watch.Headers) {
+		t.AddRow("header "+name, a.watch.Headers[name], "answer of /v1/models")
+	}
 	for _, name := range sortedKeys(a.Parameters) {
 		p := a.Parameters[name]
 		t.AddRow(name, fmt.Sprint(p.Value), p.Source)
