@@ -19,5 +19,5 @@
 //     answer in its escaped form;
 //   - this package applies the rules of measurement and names the failures.
 //
-// Decoding waits until Result.Decode, which is best called after the phase.
+// Decoding waits until Result.Decode, which is best called when nothing waits for it.
 package models

@@ -8,8 +8,8 @@ import (
 // Result is what one request did: time stamps in ns on the run's clock
 // (outputs.Never where the event did not happen) and the answer.
 //
-// While a phase runs, a streamed answer stays in its escaped form; Decode,
-// called after the phase (or when memory is short), fills Text, Reasoning and
+// A streamed answer stays in its escaped form until Decode, called when nothing
+// waits for the caller any more, fills Text, Reasoning and
 // ToolCalls. Reading them before Decode gives "".
 type Result struct {
 	Status       outputs.Status

@@ -139,6 +139,8 @@ func drive(ctx context.Context, cfg Config, url string, clock *transport.Clock) 
 		req := &models.Request{ID: fmt.Sprintf("00000000-0000-4000-8000-%012x", s.Index), Prompt: "calibrate", MaxTokens: tokens, Stream: true,
 			Params: map[string]any{"ignore_eos": true}}
 		res := client.Do(ctx, req)
+		s.Sent(res.Sent)
+		s.Done(res.End)
 		mu.Lock()
 		seen = append(seen, measured{id: req.ID, sent: res.Sent, chunkAt: res.ChunkAt, ok: res.Status == outputs.StatusOK})
 		mu.Unlock()

@@ -89,6 +89,9 @@ type Report struct {
 // from, so that a disk slower than the service costs lag and not memory.
 func maxUnwritten(cfg Config) int { return max(1024, 2*max(cfg.MaxConcurrency, cfg.Clients)) }
 
+// maxPresized bounds the report's lists that are made in one piece.
+const maxPresized = 1 << 22
+
 // Run dispatches do for every request of cfg, each in a goroutine of its own,
 // and returns when all calls have returned. do must return when its context is
 // cancelled.
@@ -99,6 +102,9 @@ func Run(ctx context.Context, cfg Config, do func(context.Context, Slot)) Report
 	inflight, cancel := context.WithCancel(ctx)
 	defer cancel()
 	r := &runner{cfg: cfg, do: do, ctx: inflight, zero: cfg.Clock.Now(), done: ctx.Done(), unwritten: make(chan struct{}, maxUnwritten(cfg))}
+	if n := cfg.Count + cfg.Cooldown; cfg.Count > 0 { // growing a large one would hold requests up
+		r.report.Lag, r.report.SlotWait = make([]int64, 0, min(n, maxPresized)), make([]int64, 0, min(n, maxPresized))
+	}
 	finished := make(chan struct{})
 	watched := make(chan struct{})
 	go func() { // after Stop, bound the drain
