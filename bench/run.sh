@@ -85,6 +85,9 @@ section_client() {
   echo "1,000 streams × 20 tokens/s, then 10,000 × 2:"
   AIS_BENCH_STREAMS="1000 20 $((20 * short))" gobench ./models ClientPerChunk 1x || return 1
   AIS_BENCH_STREAMS="10000 2 $((2 * short))" gobench ./models ClientPerChunk 1x || return 1
+  printf '\nWhat is left to win, 1,000 and 100 streams × 20 tokens/s: a goroutine a stream against one thread in epoll_wait, both reading only:\n'
+  AIS_BENCH_STREAMS="1000 20 $((10 * short))" gobench ./models ReadersFloor 1x || return 1
+  AIS_BENCH_STREAMS="100 20 $((10 * short))" gobench ./models ReadersFloor 1x || return 1
   printf '\nThe whole program, all streams begun at once:\n'
   BENCH_STREAMS=10000 BENCH_RATE=2 BENCH_TOKENS=$((2 * short)) BENCH_WAVES=1 BENCH_OUT="$tmp/whole" bench/peers.sh run "$tmp" ais_bench
 }
