@@ -29,13 +29,14 @@ func benchCommand() *cli.Command {
 		Subcommands: []*cli.Command{
 			benchServeCommand(),
 			benchSweepCommand(),
+			benchGridCommand(),
 			benchThroughputCommand(),
 			benchLatencyCommand(),
 			benchPrefixCacheCommand(),
 		},
 		Action: func(c *cli.Context) error {
 			if c.NArg() > 0 {
-				return usagef("bench: unknown command %q; one of serve, sweep, throughput, latency, prefix-cache", c.Args().First())
+				return usagef("bench: unknown command %q; one of serve, sweep, grid, throughput, latency, prefix-cache", c.Args().First())
 			}
 			return cli.ShowSubcommandHelp(c)
 		},

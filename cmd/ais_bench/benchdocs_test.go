@@ -27,7 +27,7 @@ func TestBenchFlagTables(t *testing.T) {
 	}
 	page := string(b)
 	app := newApp(io.Discard, io.Discard)
-	for _, name := range []string{"serve", "sweep", "throughput", "latency", "prefix-cache"} {
+	for _, name := range []string{"serve", "sweep", "grid", "throughput", "latency", "prefix-cache"} {
 		c := app.Command("bench").Command(name)
 		if c == nil {
 			t.Fatalf("no command bench %s", name)

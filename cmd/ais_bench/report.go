@@ -171,6 +171,8 @@ func reportCommand() *cli.Command {
 			}
 			if name := c.Args().First(); sweep.Is(name, sweepKind) || sweep.Is(filepath.Join(c.String("work-dir"), name), sweepKind) {
 				return reportSweep(c, name)
+			} else if sweep.Is(name, gridKind) || sweep.Is(filepath.Join(c.String("work-dir"), name), gridKind) {
+				return reportGrid(c, name)
 			}
 			run, err := tasks.OpenRun(c.String("work-dir"), c.Args().First())
 			if err != nil {
