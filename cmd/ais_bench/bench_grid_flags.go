@@ -244,4 +244,3 @@ func reportGrid(c *cli.Context, name string) error {
 	}
 	return nil
 }
-
