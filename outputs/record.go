@@ -80,7 +80,7 @@ type Record struct {
 	RequestID string // sent as x-request-id
 
 	Scheduled        int64 // when the arrival process wanted it sent
-	Sent             int64 // just before the request is handed to the connection pool
+	Sent             int64 // just before the request is written, or a connection for it is set up
 	Connected        int64 // a connection is in hand (new or reused)
 	FirstByte        int64 // first byte of the response, header included
 	FirstEvent       int64 // first event of any kind (role-only deltas too)

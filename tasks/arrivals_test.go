@@ -11,6 +11,7 @@ import (
 	"ais_bench/datasets"
 	"ais_bench/models"
 	"ais_bench/models/simulator"
+	"ais_bench/outputs"
 	"ais_bench/tasks/load"
 )
 
@@ -156,6 +157,35 @@ func TestWhicheverComesFirst(t *testing.T) {
 	_, task = runOnce(t, m, set, Options{Mode: ModePerf, Duration: 50 * time.Millisecond, CountAndDuration: true})
 	if in := task.Inference; task.Err != nil || in.Answered >= 20 || in.NotAsked != 0 || in.Stopped {
 		t.Errorf("%v: %+v", task.Err, in)
+	}
+}
+
+// TestCooldownFollowsTheLastRound and no other.
+func TestCooldownFollowsTheLastRound(t *testing.T) {
+	set := kinds["numeric without a worked solution"].choice(t)
+	_, url := startSim(t, set, simulator.Config{})
+	out, task := runOnce(t, modelAt(url, set), set, Options{Mode: ModePerf, Batch: 6, Cooldown: 3})
+	if in := task.Inference; task.Err != nil || in.Answered != 20 || in.Load.Measured != 20 || in.Load.Dispatched != 23 {
+		t.Fatalf("%v, %+v", task.Err, in)
+	}
+	var last int64
+	for _, r := range measured(t, out.Run, task.Task) {
+		last = max(last, r.Sent)
+	}
+	n := 0
+	for rec, err := range out.Run.Records(task.Task.ModelAbbr, task.Task.DatasetAbbr) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if rec.Phase == outputs.PhaseCooldown {
+			n++
+			if rec.Scheduled > last {
+				t.Errorf("a request of the cool-down is due %v after the last measured one was sent", time.Duration(rec.Scheduled-last))
+			}
+		}
+	}
+	if n != 3 {
+		t.Errorf("%d requests of cool-down", n)
 	}
 }
 
