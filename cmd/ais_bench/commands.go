@@ -19,6 +19,7 @@ func commands() []*cli.Command {
 		scoreCommand(),
 		reportCommand(),
 		gateCommand(),
+		compareCommand(),
 		verifyCommand(),
 		profilesCommand(),
 		checkCommand(),
