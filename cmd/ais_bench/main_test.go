@@ -130,6 +130,9 @@ func simulate(ts *testscript.TestScript, neg bool, args []string) {
 		}
 		args = args[1:]
 	}
+	if len(args) == 1 && args[0] == "uncached" {
+		cfg.DisablePrefixCaching = true
+	}
 	if len(args) == 2 {
 		cfg.Answers = ts.MkAbs(args[0])
 		if _, err := fmt.Sscan(args[1], &cfg.Accuracy); err != nil {

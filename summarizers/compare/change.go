@@ -41,7 +41,7 @@ type Change struct {
 	Interval *interval.Interval `json:"interval"`
 	// Adjusted is the interval at the level that holds for all figures together.
 	Adjusted *interval.Interval `json:"interval_adjusted"`
-	P        *float64           `json:"p"` // of no change; between runs only
+	P        *float64           `json:"p"` // of no change; nil where the method has none
 	Verdict  Verdict            `json:"verdict"`
 	Reason   string             `json:"reason,omitempty"`
 	Notes    []string           `json:"notes,omitempty"`
@@ -57,8 +57,9 @@ func (o Options) tolerance(m Metric) float64 {
 	return o.Tolerance
 }
 
-// changeOf compares one figure. adjusted is the level of Adjusted.
-func (o Options) changeOf(m Metric, base, other []figure, adjusted float64) Change {
+// changeOf compares one figure. pairs are the requests that two single runs have
+// in common, nil for none; adjusted is the level of Adjusted.
+func (o Options) changeOf(m Metric, base, other []figure, pairs *pairing, adjusted float64) Change {
 	c := Change{Metric: m.Name, Title: m.Title, Unit: m.Unit, Absolute: m.Share, Higher: m.Higher, Verdict: Undefined, Runs: [2]int{len(base), len(other)}}
 	var values [2][]float64
 	for i, side := range [2][]figure{base, other} {
@@ -95,7 +96,7 @@ func (o Options) changeOf(m Metric, base, other []figure, adjusted float64) Chan
 		d = *c.Other / *c.Base - 1
 	}
 	c.Change = &d
-	at := o.between(m, base, other, values)
+	at := o.between(m, base, other, values, pairs)
 	i, p, err := at(o.Level)
 	if err != nil {
 		c.Reason = "no interval: " + err.Error()
@@ -117,9 +118,9 @@ func (o Options) changeOf(m Metric, base, other []figure, adjusted float64) Chan
 }
 
 // between gives the interval of a change: of repeated runs by Student's t over the
-// runs' values (logarithms, where the change is relative), of single runs from the
-// two figures' own intervals.
-func (o Options) between(m Metric, base, other []figure, values [2][]float64) func(level float64) (interval.Interval, *float64, error) {
+// runs' values (logarithms, where the change is relative); of single runs that
+// asked the same request by request, else from the two figures' own intervals.
+func (o Options) between(m Metric, base, other []figure, values [2][]float64, pairs *pairing) func(level float64) (interval.Interval, *float64, error) {
 	if len(base) > 1 || len(other) > 1 {
 		return func(level float64) (interval.Interval, *float64, error) {
 			x, y := slices.Clone(values[0]), slices.Clone(values[1])
@@ -138,6 +139,14 @@ func (o Options) between(m Metric, base, other []figure, values [2][]float64) fu
 				i.Lo, i.Hi, i.Method = math.Expm1(i.Lo), math.Expm1(i.Hi), i.Method+"-log"
 			}
 			return i, p, err
+		}
+	}
+	if pairs != nil && values[0][0] > 0 && values[1][0] > 0 {
+		if s, ok := pairs.spreadOf(m); ok {
+			return func(level float64) (interval.Interval, *float64, error) {
+				i, p := s.interval(values[0][0], values[1][0], level)
+				return i, p, nil
+			}
 		}
 	}
 	return func(level float64) (interval.Interval, *float64, error) {

@@ -461,12 +461,33 @@ func (c *comparer) performance(base, other Side, m matchedPair, list []Differenc
 	if !p.Comparable && !c.o.Force {
 		return p, nil
 	}
-	p.Changes, p.Figures = c.o.changes(a, b)
+	pairs, err := c.pairing(base, other, m)
+	if err != nil {
+		return nil, err
+	}
+	p.Changes, p.Figures = c.o.changes(a, b, pairs)
 	return p, nil
 }
 
+// pairing are the requests that two single runs have in common; nil where figures
+// are not compared request by request.
+func (c *comparer) pairing(base, other Side, m matchedPair) (*pairing, error) {
+	if len(base.Inputs) > 1 || len(other.Inputs) > 1 || c.foreign {
+		return nil, nil
+	}
+	a, err := c.scan(base.Inputs[0], m.base[0])
+	if err != nil {
+		return nil, err
+	}
+	b, err := c.scan(other.Inputs[0], m.other[0])
+	if err != nil {
+		return nil, err
+	}
+	return pairUp(a, b), nil
+}
+
 // changes compares every headline figure that both sides have.
-func (o Options) changes(a, b []source) (list []Change, figures int) {
+func (o Options) changes(a, b []source, pairs *pairing) (list []Change, figures int) {
 	list = []Change{}
 	at := func(side []source, m Metric) (out []figure) {
 		for _, s := range side {
@@ -484,7 +505,7 @@ func (o Options) changes(a, b []source) (list []Change, figures int) {
 	}
 	adjusted := 1 - (1-o.Level)/float64(max(figures, 1))
 	for i, m := range Headline {
-		c := o.changeOf(m, all[i].a, all[i].b, adjusted)
+		c := o.changeOf(m, all[i].a, all[i].b, pairs, adjusted)
 		if c.Base == nil && c.Other == nil {
 			continue // neither measured it
 		}
@@ -636,7 +657,11 @@ func Changes(base, other []*outputs.Run, pair outputs.Pair, o Options) (map[stri
 		if a == nil || b == nil {
 			return nil, fmt.Errorf("%s and %s were not both timed", sides[0].Name, sides[1].Name)
 		}
-		list, _ := c.o.changes(a, b)
+		pairs, err := c.pairing(sides[0], sides[1], m)
+		if err != nil {
+			return nil, err
+		}
+		list, _ := c.o.changes(a, b, pairs)
 		out := map[string]Change{}
 		for _, ch := range list {
 			out[ch.Metric] = ch

@@ -269,7 +269,7 @@ func TestCachingNobodyTells(t *testing.T) {
 func TestSlowerAndEqualRuns(t *testing.T) {
 	timed := func(factor float64) iter.Seq2[*outputs.Record, error] {
 		c := plain
-		c.Requests, c.TTFTMedianMS, c.TPOTMedianMS = 1000, plain.TTFTMedianMS*factor, plain.TPOTMedianMS*factor
+		c.Requests, c.TTFTMedianMS, c.TPOTMedianMS = 600, plain.TTFTMedianMS*factor, plain.TPOTMedianMS*factor
 		return c.Records()
 	}
 	base := wrote(t, timed(1), nil)
@@ -306,11 +306,69 @@ func TestSlowerAndEqualRuns(t *testing.T) {
 	}
 }
 
+// TestPairedRequests: what two runs of the same questions have in common cancels
+// out, and nothing is paired that is not the same.
+func TestPairedRequests(t *testing.T) {
+	scanned := func(records iter.Seq2[*outputs.Record, error]) *scan {
+		s, err := scanRecords(records)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return s
+	}
+	c := plain
+	c.TTFTSigma, c.TokenSpread = 1, 0.5 // lengths and times scatter widely …
+	hash := func(_ int, r *outputs.Record) { r.PromptSHA256 = "prompt of " + r.SampleID }
+	base := scanned(altered(c, hash))
+	slower := scanned(altered(c, func(i int, r *outputs.Record) { // … and every request takes 2 % longer
+		hash(i, r)
+		for _, at := range []*int64{&r.FirstToken, &r.LastToken, &r.End} {
+			*at = r.Sent + (*at-r.Sent)*102/100
+		}
+		for k := range r.ChunkAt {
+			r.ChunkAt[k] = r.ChunkAt[k] * 102 / 100
+		}
+	}))
+	p := pairUp(base, slower)
+	if p == nil || len(p.a) != c.Requests || p.n < 8 {
+		t.Fatalf("%+v", p)
+	}
+	for _, name := range []string{"ttft.mean_ms", "tpot.p50_ms", "e2el.p95_ms", "itl.mean_ms"} {
+		i := slices.IndexFunc(Headline, func(m Metric) bool { return m.Name == name })
+		s, ok := p.spreadOf(Headline[i])
+		if !ok {
+			t.Fatalf("%s: no spread", name)
+		}
+		if in, pv := s.interval(100, 102, 0.95); in.Lo < 0.019 || in.Hi > 0.021 || *pv > 1e-6 {
+			t.Errorf("%s: %+v, p %v", name, in, *pv)
+		}
+	}
+	other := scanned(altered(c, func(_ int, r *outputs.Record) { r.PromptSHA256 = "another" }))
+	few := scanned(altered(c, func(i int, r *outputs.Record) {
+		hash(i, r)
+		if i%5 == 0 {
+			r.Status = outputs.StatusHTTP5xx
+		}
+	}))
+	burst := c
+	burst.Concurrency, burst.Rate = 0, 0
+	for name, s := range map[string]*scan{"other prompts": other, "a fifth has no partner": few, "nothing": nil, "no hashes": scanned(altered(c, func(_ int, r *outputs.Record) { r.PromptSHA256 = "" }))} {
+		if pairUp(base, s) != nil {
+			t.Errorf("%s: paired all the same", name)
+		}
+	}
+	atOnce := scanned(altered(burst, hash))
+	if pairUp(atOnce, atOnce) != nil {
+		t.Error("a run whose requests were all sent at once is cut into blocks of time")
+	}
+}
+
 // TestChanceIsNoRegression: of equal runs with scattering times, hardly one in
 // twenty has any figure that is called worse or better, however small the
 // tolerance.
 func TestChanceIsNoRegression(t *testing.T) {
-	c := synthetic.Config{Requests: 200, Concurrency: 8, TTFTMedianMS: 100, TTFTSigma: 0.5, TPOTMedianMS: 10, TPOTSigma: 0.2, Tokens: 20, TokenSpread: 0.3, Success: 0.97}
+	c := synthetic.Config{Requests: 200, Concurrency: 8, TTFTMedianMS: 100, TTFTSigma: 0.5, TPOTMedianMS: 10, TPOTSigma: 0.2, Tokens: 20, TokenSpread: 0.3, Success: 0.97,
+		SlowShare: 0.2, SlowSeconds: 1, SlowFactor: 1.5}
 	const comparisons = 20
 	wrong, figures := 0, 0
 	for i := range comparisons {
@@ -347,7 +405,7 @@ func TestRepeatedRuns(t *testing.T) {
 	}
 	o := Options{}.withDefaults()
 	a, b := figures(100, 101, 99, 100.5), figures(90, 91, 89.5)
-	c := o.changeOf(m, a, b, 0.99)
+	c := o.changeOf(m, a, b, nil, 0.99)
 	// R: x <- log(c(90,91,89.5)); y <- log(c(100,101,99,100.5)); t.test(x, y)$conf.int, exp()-1
 	if c.Verdict != Worse || c.Interval.Method != "welch-t-log" || c.P == nil {
 		t.Fatalf("%+v", c)
@@ -356,7 +414,7 @@ func TestRepeatedRuns(t *testing.T) {
 		t.Errorf("interval %v to %v", lo, hi)
 	}
 	// One run against three: t with two degrees of freedom, sd·√(1 + 1/3).
-	one := o.changeOf(m, figures(100, 102, 98), figures(90), 0.99)
+	one := o.changeOf(m, figures(100, 102, 98), figures(90), nil, 0.99)
 	sd := 0.0200026670 // sd(log(c(100,102,98)))
 	half := 4.302652730 * sd * 1.154700538
 	d := -0.1052271 // log(90) − mean(log(c(100,102,98)))
@@ -366,10 +424,10 @@ func TestRepeatedRuns(t *testing.T) {
 	if one.Verdict != Inconclusive { // 10 % is beyond the tolerance, but not beyond what three runs scatter
 		t.Errorf("one against three: %s", one.Verdict)
 	}
-	if same := o.changeOf(m, figures(100, 100), figures(100, 100), 0.99); same.Verdict != Within || *same.P != 1 {
+	if same := o.changeOf(m, figures(100, 100), figures(100, 100), nil, 0.99); same.Verdict != Within || *same.P != 1 {
 		t.Errorf("equal: %+v", same)
 	}
-	missing := o.changeOf(m, append(figures(100), figure{reason: "not streamed"}), figures(100), 0.99)
+	missing := o.changeOf(m, append(figures(100), figure{reason: "not streamed"}), figures(100), nil, 0.99)
 	if missing.Verdict != Undefined || missing.Reason != "not streamed" || missing.Base != nil {
 		t.Errorf("one run without the figure: %+v", missing)
 	}
@@ -394,7 +452,7 @@ func TestVerdictsOfSingleFigures(t *testing.T) {
 		{Metric{Name: "success_rate", Higher: true, Share: true}, 1, 0.995, 200, Within}, {Metric{Name: "success_rate", Higher: true, Share: true}, 1, 0.9, 200, Worse},
 		{latency, 0, 5, 200, Undefined},
 	} {
-		if got := o.changeOf(c.m, v(c.a, c.n), v(c.b, c.n), 0.99); got.Verdict != c.want || got.Interval != nil {
+		if got := o.changeOf(c.m, v(c.a, c.n), v(c.b, c.n), nil, 0.99); got.Verdict != c.want || got.Interval != nil {
 			t.Errorf("%s %g → %g of %d: %s, want %s", c.m.Name, c.a, c.b, c.n, got.Verdict, c.want)
 		}
 	}

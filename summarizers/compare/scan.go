@@ -24,6 +24,9 @@ type scan struct {
 	kernel   int64
 	stream   int64
 	answered int64
+
+	timed []timed // successful requests; nil where there are too many to pair
+	gaps  int     // between the chunks of all of them
 }
 
 // question names a question within a pair; its repeats have the same prompt.
@@ -75,6 +78,7 @@ func scanRecords(records iter.Seq2[*outputs.Record, error]) (*scan, error) {
 			continue
 		}
 		s.answered++
+		s.keep(r, key)
 		if r.KernelStamp {
 			s.kernel++
 		}

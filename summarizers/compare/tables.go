@@ -111,6 +111,12 @@ func (c *Comparison) ChangesTable(o *Result) outputs.Table {
 	t.Notes = append(t.Notes,
 		fmt.Sprintf("tolerance %g %% (shares: %s); higher is better for rates and shares, lower for latencies", 100*o.Tolerance, points(o.ShareTolerance)),
 		fmt.Sprintf("%d figures are compared, so some would differ by chance: better and worse need an interval of %.2f %% to leave out 0", p.Figures, 100*(1-(1-o.Level)/float64(max(p.Figures, 1)))))
+	for _, ch := range p.Changes {
+		if ch.Interval != nil && ch.Interval.Method == "paired-blocks" {
+			t.Notes = append(t.Notes, "both runs asked the same questions: latencies are compared request by request, in blocks of time")
+			break
+		}
+	}
 	if p.Changes[0].Runs == [2]int{1, 1} && !noInterval {
 		t.Notes = append(t.Notes, "one run a side: intervals are of the requests within the runs and do not know how much whole runs scatter; repeat runs to learn that")
 	}
