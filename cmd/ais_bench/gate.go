@@ -345,7 +345,11 @@ func gateAction(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	d := g.document(v, c.Args().Slice()...)
+	var dirs []string
+	for _, r := range runs {
+		dirs = append(dirs, r.Dir())
+	}
+	d := g.document(v, dirs...)
 	if path := c.String("junit"); path != "" {
 		if err := writeVerdict(path, d.WriteJUnit); err != nil {
 			return err

@@ -298,7 +298,7 @@ func (c comparison) blame(e *env) {
 		switch {
 		case f.f.Kind == facts.Percentile:
 			if need := f.f.Needed(e.level, 0); f.f.N < need {
-				e.never("%s would be made from %d values; at confidence %s it has an interval from %d on", f.f.Name, f.f.N, percent(e.level), need)
+				e.never("%s of %d values has no closed interval at confidence %s, %d are needed", f.f.Name, f.f.N, percent(e.level), need)
 			}
 		case f.f.Kind == facts.Share && isLimit:
 			need := f.f.Needed(e.level, float64(limit))
@@ -306,7 +306,7 @@ func (c comparison) blame(e *env) {
 			case need == 0:
 				e.never("no number of samples shows a share of %g: the interval always reaches beyond it", float64(limit))
 			case f.f.N < need:
-				e.never("%s would be made from %d samples; even if all are as demanded, the interval at confidence %s leaves out %g only from %d on", f.f.Name, f.f.N, percent(e.level), float64(limit), need)
+				e.never("%s of %d samples: even if all are as demanded, the interval at confidence %s leaves out %g only from %d on", f.f.Name, f.f.N, percent(e.level), float64(limit), need)
 			}
 		}
 	}

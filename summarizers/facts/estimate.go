@@ -80,7 +80,7 @@ func (p part) blocks() [][]float64 {
 // design is the design effect of the property "yes" in the values of all runs:
 // the larger of that between blocks of time and, from three runs on, that between
 // runs.
-func design(runs []part, yes func(float64) bool) float64 {
+func design(runs []part, level float64, yes func(float64) bool) float64 {
 	var within, between []interval.Block
 	for _, p := range runs {
 		whole := interval.Block{N: int64(len(p.v))}
@@ -100,7 +100,7 @@ func design(runs []part, yes func(float64) bool) float64 {
 			within = append(within, x)
 		}
 	}
-	d := interval.DesignEffect(within)
+	d := interval.DesignEffectAt(within, level)
 	if len(runs) >= manyRuns {
 		d = max(d, interval.DesignEffect(between))
 	}
@@ -127,7 +127,7 @@ func shareFact(f *Fact, runs []part, yes func(float64) bool) {
 	share := float64(k) / float64(n)
 	f.Value = &share
 	f.at = func(level float64) (interval.Interval, error) {
-		d := design(runs, yes)
+		d := design(runs, level, yes)
 		f.noteDesign(d, n)
 		i, ok := interval.ShareOf(float64(k)/d, float64(n)/d, level)
 		if !ok {
@@ -179,7 +179,7 @@ func percentileFact(f *Fact, runs []part, q float64) {
 			slices.Sort(later)
 			limit = numpyPercentile(later, q)
 		}
-		d := design(runs, func(v float64) bool { return v > limit })
+		d := design(runs, level, func(v float64) bool { return v > limit })
 		f.noteDesign(d, len(all))
 		n, at := interval.Sorted(all)
 		i, ok := interval.PercentileOf(n, at, q, level, d)
@@ -292,8 +292,9 @@ func byRun(f *Fact, n int, value func(i int) float64, within func(i int, level f
 }
 
 // rateOf is the interval of a rate within one run: of its value, with the relative
-// half width that the windows of the steady part give.
-func rateOf(m *measured, name string, value float64, level float64, from, to int64) (interval.Interval, error) {
+// half width that the windows from from to to give. stable says that the value is of
+// these windows alone, not of the whole run.
+func rateOf(m *measured, name string, value, level float64, from, to int64, stable bool) (interval.Interval, error) {
 	s := m.rates[name]
 	if s == nil {
 		return interval.Interval{}, errors.New("nothing was counted by time")
@@ -315,20 +316,32 @@ func rateOf(m *measured, name string, value float64, level float64, from, to int
 	if !ok || !(mean > 0) {
 		return interval.Interval{}, errors.New("nothing happened in the steady part of the run")
 	}
-	half := value * (i.Hi - mean) / mean
+	// The windows do not know how long the last requests take, on which the
+	// duration of the whole run depends.
+	tail := 0.0
+	if d := m.result.DurationS; d != nil && !stable {
+		tail = stats.NormalQuantile(1-(1-level)/2) * m.flights.tail() / (*d * 1e9)
+	}
+	half := value * math.Hypot((i.Hi-mean)/mean, tail)
 	return interval.Interval{Lo: value - half, Hi: value + half, Level: level, Method: i.Method}, nil
 }
 
-// gapFact is a percentile or the mean of the gaps of all streams of all runs.
+// gapFact is a percentile (q > 0) or the mean of the gaps of all streams of all
+// runs.
 func gapFact(f *Fact, runs []*sliced, q float64) {
 	f.Known = true
 	whole := metrics.NewDist(gapQuantum)
-	var slicesOf []*metrics.Dist
+	var byTime, byStream []*metrics.Dist
 	for _, s := range runs {
 		whole.Merge(s.all())
 		for _, d := range s.parts {
 			if d != nil {
-				slicesOf = append(slicesOf, d)
+				byTime = append(byTime, d)
+			}
+		}
+		for _, d := range s.dealt {
+			if d != nil {
+				byStream = append(byStream, d)
 			}
 		}
 	}
@@ -337,20 +350,21 @@ func gapFact(f *Fact, runs []*sliced, q float64) {
 		f.Reason = "no stream has two chunks"
 		return
 	}
+	tooFew := func() error {
+		return fmt.Errorf("%d streams are too few for an interval, at least %d are needed", len(byStream), interval.MinBatches)
+	}
 	if q == 0 {
 		f.Kind, f.Method = Mean, "batch-means-t"
 		mean, _ := whole.Mean()
 		mean /= 1e6
 		f.Value = &mean
 		f.at = func(level float64) (interval.Interval, error) {
-			var sums, counts []float64
-			for _, d := range slicesOf {
-				m, _ := d.Mean()
-				sums, counts = append(sums, m/1e6*float64(d.N())), append(counts, float64(d.N()))
-			}
-			i, _, ok := interval.BatchRatio(sums, counts, level)
+			i, ok := gapMean(byStream, level)
 			if !ok {
-				return i, fmt.Errorf("the run is too short for an interval: %d slices of time, at least %d are needed", len(sums), interval.MinBatches)
+				return i, tooFew()
+			}
+			if t, ok := gapMean(byTime, level); ok && t.Hi-t.Lo > i.Hi-i.Lo {
+				i = t
 			}
 			return i, nil
 		}
@@ -361,14 +375,12 @@ func gapFact(f *Fact, runs []*sliced, q float64) {
 	value := ranked.Percentile(100*q) / 1e6
 	f.Value = &value
 	f.at = func(level float64) (interval.Interval, error) {
-		blocks := make([]interval.Block, len(slicesOf))
-		for j, d := range slicesOf {
-			blocks[j] = interval.Block{N: d.N(), K: d.Ranked().Above(value * 1e6)}
+		if len(byStream) < interval.MinBatches {
+			return interval.Interval{}, tooFew()
 		}
-		if len(blocks) < interval.MinBatches {
-			return interval.Interval{}, fmt.Errorf("the run is too short for an interval: %d slices of time, at least %d are needed", len(blocks), interval.MinBatches)
-		}
-		d := interval.DesignEffect(blocks)
+		// Streams are dealt out at random, so their groups do not follow one another in
+		// time as blocks do.
+		d := max(interval.DesignEffect(gapBlocks(byStream, value)), interval.DesignEffectAt(gapBlocks(byTime, value), level))
 		f.noteDesign(d, int(f.N))
 		i, ok := interval.PercentileOf(ranked.N(), func(r int64) float64 { return ranked.At(r) / 1e6 }, q, level, d)
 		if !ok {
@@ -376,4 +388,24 @@ func gapFact(f *Fact, runs []*sliced, q float64) {
 		}
 		return i, nil
 	}
+}
+
+// gapMean is the interval of the mean of gaps, in ms, from parts of them.
+func gapMean(parts []*metrics.Dist, level float64) (interval.Interval, bool) {
+	var sums, counts []float64
+	for _, d := range parts {
+		m, _ := d.Mean()
+		sums, counts = append(sums, m/1e6*float64(d.N())), append(counts, float64(d.N()))
+	}
+	i, _, ok := interval.BatchRatio(sums, counts, level)
+	return i, ok
+}
+
+// gapBlocks count the gaps longer than limit ms in every part.
+func gapBlocks(parts []*metrics.Dist, limit float64) []interval.Block {
+	blocks := make([]interval.Block, len(parts))
+	for j, d := range parts {
+		blocks[j] = interval.Block{N: d.N(), K: d.Ranked().Above(limit * 1e6)}
+	}
+	return blocks
 }

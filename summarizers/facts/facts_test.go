@@ -1,6 +1,7 @@
 package facts
 
 import (
+	"iter"
 	"math"
 	"strings"
 	"testing"
@@ -13,18 +14,14 @@ import (
 // setOf is a set of runs made of records alone.
 func setOf(t *testing.T, o metrics.Options, runs ...synthetic.Config) *Set {
 	t.Helper()
-	pair := outputs.Pair{Model: "model", Dataset: "synthetic"}
-	s := &Set{pairs: []outputs.Pair{pair}, perf: map[outputs.Pair]*perf{}, scores: map[string]*graded{}, client: map[outputs.Pair]*document{pair: {prefix: Path{"client"}}},
-		manifest: &document{prefix: Path{"manifest"}}}
-	p := &perf{prefix: Path{"perf"}}
+	var records []iter.Seq2[*outputs.Record, error]
 	for _, c := range runs {
-		m, err := measure(c.Records(), o, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		p.runs = append(p.runs, m)
+		records = append(records, c.Records())
 	}
-	s.perf[pair] = p
+	s, err := FromRecords(records, Options{Metrics: o})
+	if err != nil {
+		t.Fatal(err)
+	}
 	return s
 }
 
@@ -199,7 +196,7 @@ func TestSeriesAndSlicesKeepEverything(t *testing.T) {
 	for i := range 200_000 {
 		at := int64(i) * 7_000_000
 		s.add(at, 1)
-		g.add(at, int64(i%50)*1_000_000, 1)
+		g.add(at, i, int64(i%50)*1_000_000, 1)
 		total++
 	}
 	s.add(-5_000_000_000, 1)

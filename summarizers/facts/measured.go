@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"ais_bench/evaluators/stats"
 	"ais_bench/outputs"
 	"ais_bench/summarizers/metrics"
 )
@@ -47,6 +48,8 @@ type collector struct {
 	want   func(name string) bool
 	failed map[string]int // failed first attempts: index in the success column
 	bounds []int
+
+	streams int // that had gaps so far
 }
 
 // measure reads the records once. want says for which names single values are
@@ -339,26 +342,27 @@ func (c *collector) tokensOf(r *outputs.Record) {
 	}
 }
 
-// gaps keeps the gaps between the chunks of a stream by the time they ended.
+// gaps keeps the gaps between the chunks of a stream.
 func (c *collector) gaps(r *outputs.Record) {
 	perChunk, perToken := c.want("itl"), c.want("itl_per_token")
 	n := int64(len(r.ChunkAt))
 	if n < 2 || r.Sent == outputs.Never || !perChunk && !perToken {
 		return
 	}
-	put := func(name string, at, gap, times int64) {
+	put := func(name string, gap, times int64) {
 		s := c.m.gaps[name]
 		if s == nil {
 			s = &sliced{}
 			c.m.gaps[name] = s
 		}
-		s.add(at, gap, times)
+		s.add(r.Sent, c.streams, gap, times)
 	}
+	c.streams++
 	known, even := int64(len(r.ChunkTokens)) == n, int64(r.OutputTokens) == n
 	for i := int64(1); i < n; i++ {
-		at, gap := r.Sent+r.ChunkAt[i], r.ChunkAt[i]-r.ChunkAt[i-1]
+		gap := r.ChunkAt[i] - r.ChunkAt[i-1]
 		if perChunk {
-			put("itl", at, gap, 1)
+			put("itl", gap, 1)
 		}
 		if !perToken {
 			continue
@@ -366,9 +370,9 @@ func (c *collector) gaps(r *outputs.Record) {
 		switch {
 		case known && r.ChunkTokens[i] > 0:
 			k := int64(r.ChunkTokens[i])
-			put("itl_per_token", at, (gap+k/2)/k, k)
+			put("itl_per_token", (gap+k/2)/k, k)
 		case !known && even:
-			put("itl_per_token", at, gap, 1)
+			put("itl_per_token", gap, 1)
 		}
 	}
 }
@@ -377,7 +381,8 @@ func (c *collector) gaps(r *outputs.Record) {
 type flights struct {
 	sent, first, end []int64 // first: the first token of a stream, else the send
 	doneAt           []int64 // ends of successful requests
-	streamNS         float64 // Σ (end − first) over successful requests
+	doneSent         []int64 // and when they were sent
+	doneFirst        []int64 // and had their first token
 }
 
 func (f *flights) add(r *outputs.Record) {
@@ -407,8 +412,7 @@ func (f *flights) done(r *outputs.Record) {
 	if r.Stream && r.FirstToken != outputs.Never {
 		first = r.FirstToken
 	}
-	f.doneAt = append(f.doneAt, end)
-	f.streamNS += float64(end - first)
+	f.doneAt, f.doneSent, f.doneFirst = append(f.doneAt, end), append(f.doneSent, r.Sent), append(f.doneFirst, first)
 }
 
 // steady is the part of a run in which the service was kept busy: from the first
@@ -462,7 +466,31 @@ func (f *flights) stream() float64 {
 	if len(f.doneAt) == 0 {
 		return 0
 	}
-	return f.streamNS / float64(len(f.doneAt))
+	sum := 0.0
+	for i, end := range f.doneAt {
+		sum += float64(end - f.doneFirst[i])
+	}
+	return sum / float64(len(f.doneAt))
+}
+
+// tail is by how much the end of the run is a matter of chance, in ns: the standard
+// deviation of the time that a request takes, because the run ends with whatever
+// request happens to be the last. Requests that waited for all others at the
+// start do not count with their wait.
+func (f *flights) tail() float64 {
+	fed := f.fed()
+	var later, all []float64
+	for i, end := range f.doneAt {
+		if f.doneSent[i] > fed {
+			later = append(later, float64(end-f.doneSent[i]))
+		}
+		all = append(all, float64(end-f.doneFirst[i]))
+	}
+	if len(later) < 2 {
+		later = all
+	}
+	sd, _ := stats.StdDev(later)
+	return sd
 }
 
 // baseName is the name of the values that a name of a metric is made from:

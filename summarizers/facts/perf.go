@@ -268,7 +268,7 @@ func (p *perf) rate(f *Fact, name string, stable bool) {
 		if !ok {
 			return interval.Interval{}, fmt.Errorf("the run is too short for an interval of a rate: its requests were answered all together; ask more requests, or gate three runs together")
 		}
-		return rateOf(m, name, values[i], level, from, to)
+		return rateOf(m, name, values[i], level, from, to, stable)
 	})
 }
 

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"iter"
 	"reflect"
 	"slices"
 	"strings"
@@ -237,6 +238,9 @@ func (s *Set) readScores(runs []*outputs.Run, pair outputs.Pair) error {
 	}
 	if len(results) == 0 {
 		return nil
+	}
+	if len(results) < len(runs) {
+		s.notes = append(s.notes, fmt.Sprintf("%s on %s is scored in %d of %d runs; accuracy is of these", pair.Model, pair.Dataset, len(results), len(runs)))
 	}
 	var cache []answer
 	answers := func() ([]answer, error) {
@@ -532,4 +536,21 @@ func (s *Set) Paths() []Path {
 		}
 	})
 	return out
+}
+
+// FromRecords is the set of runs that are known by the records of one model and
+// data set alone.
+func FromRecords(runs []iter.Seq2[*outputs.Record, error], o Options) (*Set, error) {
+	space := &perf{prefix: Path{"perf"}}
+	var pair outputs.Pair
+	for _, records := range runs {
+		m, err := measure(records, o.Metrics, wanted(o.Paths))
+		if err != nil {
+			return nil, err
+		}
+		pair = outputs.Pair{Model: m.result.Model, Dataset: m.result.Dataset}
+		space.runs = append(space.runs, m)
+	}
+	return &Set{pairs: []outputs.Pair{pair}, perf: map[outputs.Pair]*perf{pair: space}, scores: map[string]*graded{},
+		client: map[outputs.Pair]*document{pair: {prefix: Path{"client"}}}, manifest: &document{prefix: Path{"manifest"}}, baseline: o.Baseline}, nil
 }

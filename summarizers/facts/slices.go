@@ -4,21 +4,28 @@ import (
 	"ais_bench/summarizers/metrics"
 )
 
-// maxSlices bounds the slices of a sliced distribution.
-const maxSlices = 32
+// maxSlices bounds the slices of time of a sliced distribution; groups is the
+// number of its groups of streams.
+const (
+	maxSlices = 32
+	groups    = 16
+)
 
-// sliced is a distribution of very many values (every gap of every stream) kept
-// apart by the time they were seen, in at most 32 slices of time: enough to judge
-// how much values of one time are alike, in bounded memory.
+// sliced is a distribution of very many values, every gap of every stream, in
+// bounded memory. Gaps of one stream are alike, and so are those of one time, so
+// it is kept twice: by the time the stream was sent, in at most 32 slices, and in
+// 16 groups that the streams are dealt out to.
 type sliced struct {
 	width int64 // ns; 0 = empty
 	first int64
-	parts []*metrics.Dist // nil where nothing was seen
+	parts []*metrics.Dist // by time; nil where nothing was sent
+	dealt [groups]*metrics.Dist
 }
 
 const gapQuantum = 1_000 // ns: percentiles of gaps are exact to 1 µs, as in the reports
 
-func (s *sliced) add(at, value, times int64) {
+// add adds a gap of the i-th stream, which was sent at the time at.
+func (s *sliced) add(at int64, stream int, gap, times int64) {
 	if s.width == 0 {
 		s.width = 100_000_000
 		s.first = floorDiv(at, s.width)
@@ -39,7 +46,12 @@ func (s *sliced) add(at, value, times int64) {
 	if s.parts[i] == nil {
 		s.parts[i] = metrics.NewDist(gapQuantum)
 	}
-	s.parts[i].AddN(value, times)
+	s.parts[i].AddN(gap, times)
+	g := stream % groups
+	if s.dealt[g] == nil {
+		s.dealt[g] = metrics.NewDist(gapQuantum)
+	}
+	s.dealt[g].AddN(gap, times)
 }
 
 func (s *sliced) double() {

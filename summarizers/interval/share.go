@@ -96,6 +96,28 @@ func DesignEffect(blocks []Block) float64 {
 	return max(1, ss*used/(used-1)/(float64(n)*p*(1-p)))
 }
 
+// DesignEffectAt is DesignEffect with the allowances of BatchRatio for few blocks
+// (Student's t instead of the normal quantile) and for correlation between
+// neighbouring ones, so that an interval made with it keeps its level. Below
+// MinBatches blocks it is DesignEffect.
+func DesignEffectAt(blocks []Block, level float64) float64 {
+	var num, den []float64
+	n, k := 0.0, 0.0
+	for _, b := range blocks {
+		if b.N > 0 {
+			num, den = append(num, float64(b.K)), append(den, float64(b.N))
+			n, k = n+float64(b.N), k+float64(b.K)
+		}
+	}
+	i, _, ok := BatchRatio(num, den, level)
+	if !ok || k <= 0 || k >= n {
+		return DesignEffect(blocks)
+	}
+	p := k / n
+	se := (i.Hi - i.Lo) / 2 / stats.NormalQuantile(1-tail(level))
+	return max(1, se*se*n/(p*(1-p)))
+}
+
 // PairedShares is the interval of share B − share A of yes/no answers to the same
 // n questions, of which onlyA were right in A alone and onlyB in B alone: the
 // score interval of Tango (1998), the set of differences Δ whose score test
