@@ -99,7 +99,7 @@ func (v *Verdict) Table() outputs.Table {
 			var values, spans []string
 			least := int64(math.MaxInt64)
 			for _, m := range r.Metrics {
-				values = append(values, m.text())
+				values = append(values, m.Name+" "+m.text())
 				spans = append(spans, m.span())
 				least = min(least, m.N)
 			}

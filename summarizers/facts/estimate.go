@@ -6,6 +6,7 @@ import (
 	"math"
 	"slices"
 	"sort"
+	"strings"
 
 	"ais_bench/evaluators/stats"
 	"ais_bench/summarizers/interval"
@@ -77,34 +78,49 @@ func (p part) blocks() [][]float64 {
 	return out
 }
 
+// blocksOf are the blocks of all runs, one after the other.
+func blocksOf(runs []part) [][]float64 {
+	var out [][]float64
+	for _, p := range runs {
+		out = append(out, p.blocks()...)
+	}
+	return out
+}
+
 // design is the design effect of the property "yes" in the values of all runs:
 // the larger of that between blocks of time and, from three runs on, that between
 // runs.
-func design(runs []part, level float64, yes func(float64) bool) float64 {
-	var within, between []interval.Block
-	for _, p := range runs {
-		whole := interval.Block{N: int64(len(p.v))}
-		for _, v := range p.v {
-			if yes(v) {
-				whole.K++
-			}
-		}
-		between = append(between, whole)
-		for _, b := range p.blocks() {
-			x := interval.Block{N: int64(len(b))}
-			for _, v := range b {
-				if yes(v) {
-					x.K++
-				}
-			}
-			within = append(within, x)
-		}
-	}
-	d := interval.DesignEffectAt(within, level)
+func design(blocks [][]float64, runs []part, level float64, yes func(float64) bool) float64 {
+	d := interval.DesignEffectAt(count(blocks, yes), level)
 	if len(runs) >= manyRuns {
-		d = max(d, interval.DesignEffect(between))
+		whole := make([][]float64, len(runs))
+		for i, p := range runs {
+			whole[i] = p.v
+		}
+		d = max(d, betweenRuns(count(whole, yes), level))
 	}
 	return d
+}
+
+// betweenRuns is the design effect between runs, of which there are few: what
+// exceeds 1 is taken (t/z)² times, t being Student's quantile for so many runs.
+func betweenRuns(runs []interval.Block, level float64) float64 {
+	p := 1 - (1-level)/2
+	t := stats.StudentQuantile(p, float64(len(runs)-1)) / stats.NormalQuantile(p)
+	return 1 + (interval.DesignEffect(runs)-1)*t*t
+}
+
+func count(blocks [][]float64, yes func(float64) bool) []interval.Block {
+	out := make([]interval.Block, len(blocks))
+	for i, b := range blocks {
+		out[i].N = int64(len(b))
+		for _, v := range b {
+			if yes(v) {
+				out[i].K++
+			}
+		}
+	}
+	return out
 }
 
 // shareFact is a share over the values of all runs that satisfy yes.
@@ -127,7 +143,7 @@ func shareFact(f *Fact, runs []part, yes func(float64) bool) {
 	share := float64(k) / float64(n)
 	f.Value = &share
 	f.at = func(level float64) (interval.Interval, error) {
-		d := design(runs, level, yes)
+		d := design(blocksOf(runs), runs, level, yes)
 		f.noteDesign(d, n)
 		i, ok := interval.ShareOf(float64(k)/d, float64(n)/d, level)
 		if !ok {
@@ -139,10 +155,14 @@ func shareFact(f *Fact, runs []part, yes func(float64) bool) {
 
 // noteDesign says by how much dependence between requests widened an interval.
 func (f *Fact) noteDesign(d float64, n int) {
-	if d >= 1.5 {
-		f.note(fmt.Sprintf("values of the same time are alike: %d are worth %.0f independent ones (design effect %.1f)", n, float64(n)/d, d))
+	if d >= 1.5 && d > f.design {
+		f.design = d
+		f.Notes = slices.DeleteFunc(f.Notes, func(s string) bool { return strings.HasPrefix(s, alike) })
+		f.note(fmt.Sprintf("%s: %d are worth %.0f independent ones (design effect %.1f)", alike, n, float64(n)/d, d))
 	}
 }
+
+const alike = "values of the same time are alike"
 
 func (f *Fact) note(text string) {
 	if !slices.Contains(f.Notes, text) {
@@ -166,25 +186,18 @@ func percentileFact(f *Fact, runs []part, q float64) {
 	value := numpyPercentile(all, q)
 	f.Value = &value
 	f.at = func(level float64) (interval.Interval, error) {
-		// What is above the quantile is judged among the requests that the blocks
-		// are of: those sent together at the start are of another kind.
-		var later []float64
-		for _, p := range runs {
-			for _, b := range p.blocks() {
-				later = append(later, b...)
-			}
-		}
-		limit := value
-		if len(later) > 0 {
-			slices.Sort(later)
-			limit = numpyPercentile(later, q)
-		}
-		d := design(runs, level, func(v float64) bool { return v > limit })
-		f.noteDesign(d, len(all))
+		blocks := blocksOf(runs)
 		n, at := interval.Sorted(all)
-		i, ok := interval.PercentileOf(n, at, q, level, d)
+		i, ok := interval.PercentileWith(n, at, q, level, func(x float64) float64 {
+			return design(blocks, runs, level, func(v float64) bool { return v > x })
+		})
 		if !ok {
 			return i, errors.New("no interval")
+		}
+		for _, end := range []float64{i.Lo, i.Hi} {
+			if !math.IsInf(end, 0) {
+				f.noteDesign(design(blocks, runs, level, func(v float64) bool { return v > end }), len(all))
+			}
 		}
 		return i, nil
 	}
@@ -286,6 +299,18 @@ func byRun(f *Fact, n int, value func(i int) float64, within func(i int, level f
 		f.at = func(level float64) (interval.Interval, error) {
 			r, _ := interval.RunsMean(values, level)
 			f.note(fmt.Sprintf("%d runs", n))
+			// Few runs may agree by luck: never narrower than what happened within them.
+			half, ss := (r.Interval.Hi-r.Interval.Lo)/2, 0.0
+			for i := range values {
+				w, err := within(i, level)
+				if err != nil {
+					return r.Interval, nil // the runs are all there is to judge by
+				}
+				ss += (w.Hi - w.Lo) * (w.Hi - w.Lo) / 4
+			}
+			if inside := math.Sqrt(ss) / float64(n); inside > half && !math.IsInf(inside, 0) {
+				return interval.Interval{Lo: mean - inside, Hi: mean + inside, Level: level, Method: r.Interval.Method}, nil
+			}
 			return r.Interval, nil
 		}
 	}
@@ -331,43 +356,36 @@ func rateOf(m *measured, name string, value, level float64, from, to int64, stab
 func gapFact(f *Fact, runs []*sliced, q float64) {
 	f.Known = true
 	whole := metrics.NewDist(gapQuantum)
-	var byTime, byStream []*metrics.Dist
+	var byTime, byStream, byRunDist []*metrics.Dist
 	for _, s := range runs {
-		whole.Merge(s.all())
-		for _, d := range s.parts {
-			if d != nil {
-				byTime = append(byTime, d)
-			}
-		}
-		for _, d := range s.dealt {
-			if d != nil {
-				byStream = append(byStream, d)
-			}
-		}
+		all := s.all()
+		whole.Merge(all)
+		byTime, byStream, byRunDist = append(byTime, present(s.parts)...), append(byStream, present(s.dealt[:])...), append(byRunDist, all)
 	}
 	f.N = whole.N()
 	if f.N == 0 {
 		f.Reason = "no stream has two chunks"
 		return
 	}
-	tooFew := func() error {
-		return fmt.Errorf("%d streams are too few for an interval, at least %d are needed", len(byStream), interval.MinBatches)
+	tooFew := func(streams int) error {
+		return fmt.Errorf("%d streams are too few for an interval, at least %d are needed", streams, interval.MinBatches)
 	}
 	if q == 0 {
 		f.Kind, f.Method = Mean, "batch-means-t"
-		mean, _ := whole.Mean()
-		mean /= 1e6
-		f.Value = &mean
-		f.at = func(level float64) (interval.Interval, error) {
-			i, ok := gapMean(byStream, level)
+		byRun(f, len(runs), func(i int) float64 {
+			m, _ := byRunDist[i].Mean()
+			return m / 1e6
+		}, func(i int, level float64) (interval.Interval, error) {
+			streams := present(runs[i].dealt[:])
+			g, ok := gapMean(streams, level)
 			if !ok {
-				return i, tooFew()
+				return g, tooFew(len(streams))
 			}
-			if t, ok := gapMean(byTime, level); ok && t.Hi-t.Lo > i.Hi-i.Lo {
-				i = t
+			if t, ok := gapMean(present(runs[i].parts), level); ok && t.Hi-t.Lo > g.Hi-g.Lo {
+				g = t
 			}
-			return i, nil
-		}
+			return g, nil
+		})
 		return
 	}
 	f.Kind, f.Method, f.Q = Percentile, "order-statistics", q
@@ -376,18 +394,48 @@ func gapFact(f *Fact, runs []*sliced, q float64) {
 	f.Value = &value
 	f.at = func(level float64) (interval.Interval, error) {
 		if len(byStream) < interval.MinBatches {
-			return interval.Interval{}, tooFew()
+			return interval.Interval{}, tooFew(len(byStream))
 		}
+		stream, time, each := rankedAll(byStream), rankedAll(byTime), rankedAll(byRunDist)
 		// Streams are dealt out at random, so their groups do not follow one another in
-		// time as blocks do.
-		d := max(interval.DesignEffect(gapBlocks(byStream, value)), interval.DesignEffectAt(gapBlocks(byTime, value), level))
-		f.noteDesign(d, int(f.N))
-		i, ok := interval.PercentileOf(ranked.N(), func(r int64) float64 { return ranked.At(r) / 1e6 }, q, level, d)
+		// time as slices do.
+		design := func(x float64) float64 {
+			d := max(interval.DesignEffect(gapBlocks(stream, x)), interval.DesignEffectAt(gapBlocks(time, x), level))
+			if len(each) >= manyRuns {
+				d = max(d, betweenRuns(gapBlocks(each, x), level))
+			}
+			return d
+		}
+		i, ok := interval.PercentileWith(ranked.N(), func(r int64) float64 { return ranked.At(r) / 1e6 }, q, level, design)
 		if !ok {
 			return i, errors.New("no interval")
 		}
+		for _, end := range []float64{i.Lo, i.Hi} {
+			if !math.IsInf(end, 0) {
+				f.noteDesign(design(end), int(f.N))
+			}
+		}
 		return i, nil
 	}
+}
+
+// present are the parts in which something was seen.
+func present(parts []*metrics.Dist) []*metrics.Dist {
+	var out []*metrics.Dist
+	for _, d := range parts {
+		if d != nil {
+			out = append(out, d)
+		}
+	}
+	return out
+}
+
+func rankedAll(parts []*metrics.Dist) []metrics.Ranked {
+	out := make([]metrics.Ranked, len(parts))
+	for i, d := range parts {
+		out[i] = d.Ranked()
+	}
+	return out
 }
 
 // gapMean is the interval of the mean of gaps, in ms, from parts of them.
@@ -402,10 +450,10 @@ func gapMean(parts []*metrics.Dist, level float64) (interval.Interval, bool) {
 }
 
 // gapBlocks count the gaps longer than limit ms in every part.
-func gapBlocks(parts []*metrics.Dist, limit float64) []interval.Block {
+func gapBlocks(parts []metrics.Ranked, limit float64) []interval.Block {
 	blocks := make([]interval.Block, len(parts))
 	for j, d := range parts {
-		blocks[j] = interval.Block{N: d.N(), K: d.Ranked().Above(limit * 1e6)}
+		blocks[j] = interval.Block{N: d.N(), K: d.Above(limit * 1e6)}
 	}
 	return blocks
 }

@@ -43,7 +43,8 @@ type Fact struct {
 	Reason string
 	Notes  []string // what was assumed or found
 
-	at func(level float64) (interval.Interval, error)
+	at     func(level float64) (interval.Interval, error)
+	design float64 // the largest design effect noted
 }
 
 // Defined reports whether there is a value.

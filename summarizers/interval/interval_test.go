@@ -115,6 +115,22 @@ func TestPercentile(t *testing.T) {
 	if _, ok := Percentile(0, at, 0.5, 0.95); ok {
 		t.Error("the median of nothing is defined")
 	}
+	// With a design effect of 1 the inverted test gives the same ranks.
+	for _, c := range []struct {
+		n int64
+		q float64
+	}{{100, 0.5}, {368, 0.99}, {367, 0.99}, {1000, 0.95}, {3, 0.01}, {20, 0.1}} {
+		at := func(rank int64) float64 { return float64(rank) }
+		want, _ := Percentile(c.n, at, c.q, 0.95)
+		got, ok := PercentileWith(c.n, at, c.q, 0.95, func(float64) float64 { return 1 })
+		if !ok || got != want {
+			t.Errorf("p%g of %d values: %v by inversion, %v by ranks", 100*c.q, c.n, got, want)
+		}
+		wide, _ := PercentileWith(c.n, at, c.q, 0.95, func(float64) float64 { return 3 })
+		if wide.Lo > want.Lo || wide.Hi < want.Hi {
+			t.Errorf("p%g of %d values: %v with a design effect of 3, %v without", 100*c.q, c.n, wide, want)
+		}
+	}
 	// Ten times as many values that come in tens are worth as many as before.
 	tens := make([]float64, 3680)
 	for i := range tens {

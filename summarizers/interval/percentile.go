@@ -41,6 +41,63 @@ func PercentileOf(n int64, at func(rank int64) float64, q, level, design float64
 	return i, true
 }
 
+// PercentileWith is PercentileOf with the design effect judged where it matters:
+// design(x) is that of "above x". A value bounds the quantile from above if the
+// binomial test of the share beyond it, at the sample size that the dependence
+// among those beyond it leaves, rejects that as many as 1−q lie beyond (the same from below): the
+// test of Percentile, inverted value by value. With a design effect of 1 everywhere it is Percentile.
+func PercentileWith(n int64, at func(rank int64) float64, q, level float64, design func(x float64) float64) (Interval, bool) {
+	if n <= 0 || !validLevel(level) || !(q > 0 && q < 1) {
+		return Interval{}, false
+	}
+	i := Interval{math.Inf(-1), math.Inf(1), level, "order-statistics"}
+	t, N := tail(level), float64(n)
+	effect := func(x float64) float64 { return max(design(x), 1) }
+	// P(Bin ≥ r) and P(Bin ≤ r−1) of the binomial with n/d trials, by the beta
+	// function, whose arguments need not be whole.
+	above := func(r int64) bool {
+		d := effect(at(r))
+		return stats.IncompleteBeta(q, float64(r)/d, (N-float64(r))/d+1) <= t
+	}
+	below := func(r int64) bool {
+		d := effect(at(r))
+		return stats.IncompleteBeta(1-q, (N-float64(r))/d+1, float64(r)/d) <= t
+	}
+	middle := min(max(int64(math.Ceil(N*q)), 1), n)
+	if k, ok := farthest(n-middle, func(k int64) bool { return above(n - k) }); ok {
+		i.Hi = at(n - k)
+	}
+	if k, ok := farthest(middle-1, func(k int64) bool { return below(1 + k) }); ok {
+		i.Lo = at(1 + k)
+	}
+	return i, true
+}
+
+// farthest is the largest k in [0, most] that can be reached from 0 by steps that
+// are all ok: doubled while they are, halved afterwards. false: 0 is not ok.
+func farthest(most int64, ok func(k int64) bool) (int64, bool) {
+	if most < 0 || !ok(0) {
+		return 0, false
+	}
+	good, bad := int64(0), most+1
+	for step := int64(1); good+step < bad; step *= 2 {
+		if k := good + step; ok(k) {
+			good = k
+		} else {
+			bad = k
+			break
+		}
+	}
+	for bad-good > 1 {
+		if mid := (good + bad) / 2; ok(mid) {
+			good = mid
+		} else {
+			bad = mid
+		}
+	}
+	return good, true
+}
+
 // Ranks are the order statistics (from 1) that enclose the q-quantile: lo is the
 // largest with P(Bin(n,q) < lo) ≤ (1−level)/2, hi the smallest with
 // P(Bin(n,q) ≥ hi) ≤ (1−level)/2. lo = 0 and hi = n+1 mean that there is none.

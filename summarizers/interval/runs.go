@@ -68,21 +68,38 @@ func BatchMeans(windows []float64, level float64) (i Interval, correlation float
 
 // BatchRatio is BatchMeans of Σnum/Σden, such as the mean latency from the sums
 // and counts of consecutive blocks of requests: the batches are the residuals
-// num − ratio·den of the ratio estimator (Cochran 1977, §6.3).
+// num − ratio·den of the ratio estimator (Cochran 1977, §6.3). Where there are
+// enough, pairs of blocks are judged as well and the wider interval is taken:
+// what correlates over more than a block shows there.
 // ok is false below MinBatches blocks and when the sum of den is not positive.
 func BatchRatio(num, den []float64, level float64) (i Interval, correlation float64, ok bool) {
 	sumD := sum(den)
 	if len(num) < MinBatches || len(den) != len(num) || !validLevel(level) || !(sumD > 0) {
 		return Interval{}, 0, false
 	}
-	n, ratio := float64(len(num)), sum(num)/sumD
+	ratio := sum(num) / sumD
 	residual := make([]float64, len(num))
-	ss, neighbours := 0.0, 0.0
 	for j := range num {
 		residual[j] = num[j] - ratio*den[j]
-		ss += residual[j] * residual[j]
+	}
+	half, correlation := batchHalf(residual, level)
+	if pairs := inPairs(residual); len(pairs) >= MinBatches {
+		if wider, _ := batchHalf(pairs, level); wider > half {
+			half = wider
+		}
+	}
+	half /= sumD
+	return Interval{ratio - half, ratio + half, level, "batch-means-t"}, correlation, true
+}
+
+// batchHalf is the half width of the interval of the sum of batches whose mean is 0.
+func batchHalf(residual []float64, level float64) (half, correlation float64) {
+	n := float64(len(residual))
+	ss, neighbours := 0.0, 0.0
+	for j, r := range residual {
+		ss += r * r
 		if j > 0 {
-			neighbours += residual[j-1] * residual[j]
+			neighbours += residual[j-1] * r
 		}
 	}
 	if ss > 0 {
@@ -90,6 +107,18 @@ func BatchRatio(num, den []float64, level float64) (i Interval, correlation floa
 	}
 	inflate := (1 + correlation) / (1 - correlation)
 	df := max((n-1)/inflate, 1)
-	half := stats.StudentQuantile(1-tail(level), df) * math.Sqrt(ss*n/(n-1)*inflate) / sumD
-	return Interval{ratio - half, ratio + half, level, "batch-means-t"}, correlation, true
+	return stats.StudentQuantile(1-tail(level), df) * math.Sqrt(ss*n/(n-1)*inflate), correlation
+}
+
+// inPairs adds neighbours up; of an odd number the last stays alone.
+func inPairs(x []float64) []float64 {
+	var out []float64
+	for j := 0; j < len(x); j += 2 {
+		s := x[j]
+		if j+1 < len(x) {
+			s += x[j+1]
+		}
+		out = append(out, s)
+	}
+	return out
 }
