@@ -56,3 +56,27 @@ func TestPromptForms(t *testing.T) {
 		}
 	}
 }
+
+// TestAlign: a server that counts otherwise cuts the prompts whose length is the
+// workload; those of files are not touched.
+func TestAlign(t *testing.T) {
+	rec := record(t, nil)
+	rec.letters = true
+	o := options(t, rec, "random")
+	s, _ := run(t, o)
+	for _, prompt := range promptsOf(t, rec) {
+		if n := len(prompt) - 2; n != 12 { // the quotes
+			t.Errorf("prompt %s has %d letters, want 12", prompt, n)
+		}
+	}
+	if notes := strings.Join(s.Notes, "\n"); !strings.Contains(notes, "5 of 5 prompts were cut to length by the server's tokenizer") {
+		t.Errorf("notes %q", notes)
+	}
+	rec = record(t, nil)
+	rec.letters = true
+	o = options(t, rec, "custom")
+	o.Workload.DatasetPath, o.Workload.NumPrompts = writeFile(t, "c.jsonl", `{"prompt":"bread bee"}`), 1
+	if run(t, o); promptsOf(t, rec)[0] != `"bread bee"` {
+		t.Errorf("a prompt of a file was cut: %s", promptsOf(t, rec))
+	}
+}

@@ -77,12 +77,13 @@ func (s *Session) makeRequests(ctx context.Context) error {
 	if len(set.Samples) == 0 {
 		return fmt.Errorf("--dataset-name %s makes no request", o.Dataset)
 	}
+	s.Workload, s.Set = w.String(), set
+	s.align(ctx, name)
 	if o.TokenizePrompt {
 		if err := s.tokenizePrompts(set.Samples); err != nil {
 			return err
 		}
 	}
-	s.Workload, s.Set = w.String(), set
 	for _, n := range w.Notes() {
 		s.note("%s: %s", o.Dataset, n)
 	}

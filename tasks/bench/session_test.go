@@ -55,6 +55,7 @@ type recorder struct {
 	headers []http.Header
 	other   []string // paths of everything else that was POSTed
 	answer  func(n int, w http.ResponseWriter, r *http.Request) bool
+	letters bool // /tokenize and /detokenize are there; a token is a letter
 	live    int
 	peak    int
 }
@@ -73,6 +74,10 @@ func (rec *recorder) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	b, _ := io.ReadAll(r.Body)
+	if strings.HasSuffix(r.URL.Path, "tokenize") {
+		rec.tokenizer(w, r.URL.Path, b)
+		return
+	}
 	if strings.HasSuffix(r.URL.Path, "/rerank") || strings.HasSuffix(r.URL.Path, "/embeddings") {
 		if !strings.Contains(string(b), `"Hi"`) {
 			rec.mu.Lock()
@@ -118,6 +123,32 @@ func (rec *recorder) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		fmt.Fprintf(w, "data: {\"choices\":[{\"index\":0,\"text\":%q,\"delta\":{\"content\":%q}}]}\n\n", word, word)
 	}
 	io.WriteString(w, "data: {\"choices\":[{\"index\":0,\"text\":\"\",\"delta\":{},\"finish_reason\":\"length\"}],\"usage\":{\"prompt_tokens\":7,\"completion_tokens\":2}}\n\ndata: [DONE]\n\n")
+}
+
+func (rec *recorder) tokenizer(w http.ResponseWriter, path string, body []byte) {
+	if !rec.letters {
+		http.NotFound(w, nil)
+		return
+	}
+	var in struct {
+		Prompt string
+		Tokens []int
+	}
+	_ = json.Unmarshal(body, &in)
+	w.Header().Set("content-type", "application/json")
+	if strings.HasSuffix(path, "/detokenize") {
+		text := ""
+		for _, id := range in.Tokens {
+			text += string(rune(id))
+		}
+		_ = json.NewEncoder(w).Encode(map[string]any{"prompt": text})
+		return
+	}
+	ids := []int{}
+	for _, r := range in.Prompt {
+		ids = append(ids, int(r))
+	}
+	_ = json.NewEncoder(w).Encode(map[string]any{"tokens": ids, "count": len(ids)})
 }
 
 func (rec *recorder) sent() []string {
