@@ -289,7 +289,7 @@ func showServe(c *cli.Context, s *bench.Session, out *tasks.Outcome, v vllm.Opti
 			v.Ramp.Changes = append(v.Ramp.Changes, vllm.RateChange{RPS: r.RPS, At: r.At})
 		}
 	}
-	v.SpecDecode = specDecode(out)
+	v.SpecDecode, v.Order, v.Started = specDecode(out), s.Order(), s.Started(out)
 	r, err := vllm.Compute(s.Records(out), v)
 	if err != nil {
 		return &tasks.EnvironmentError{Err: err}
@@ -326,7 +326,7 @@ func writeSGLang(path string, s *bench.Session, out *tasks.Outcome, v vllm.Optio
 	w := s.Asked()
 	r, err := vllm.ComputeSGLang(s.Records(out), vllm.SGLangOptions{Date: v.Date, Tag: v.Label, Backend: v.Backend, Dataset: s.Dataset(), NumPrompts: v.NumPrompts,
 		RequestRate: v.RequestRate, Trace: s.Timed, MaxConcurrency: v.MaxConcurrency, RandomInputLen: w.InputLen, RandomOutputLen: w.OutputLen,
-		RandomRangeRatio: w.RangeRatioInput, Detailed: v.Detailed})
+		RandomRangeRatio: w.RangeRatioInput, Detailed: v.Detailed, Order: v.Order, Started: v.Started})
 	if err != nil {
 		return err
 	}
@@ -368,7 +368,7 @@ func serveExtra(s *bench.Session, out *tasks.Outcome, r *vllm.Result) (any, erro
 		"version": versionLine(), "run_folder": out.Run.Dir(), "model": model, "dataset": dataset, "workload": s.Workload, "served_model_name": s.Service.Model,
 		"url": s.Service.URL, "tokenizer_source": s.Tokenizer.Source, "seed": s.Seed(), "ignore_eos": s.Service.GenerationKwargs["ignore_eos"] == true,
 		"sampling": s.Service.GenerationKwargs, "stopped_early_share": early, "input_length_mismatches": lengths.InputMismatch, "repeated_rows": s.Duplicated(),
-		"uncounted_answers": r.MadeUpOutput, "notes": s.Notes, "interrupted": out.Stopped, "per_turn_metrics": turns}, nil
+		"uncounted_answers": r.MadeUpOutput, "notes": s.Notes, "interrupted": out.Stopped, "per_turn_metrics": turns, "peak_in_flight": r.PeakInFlight}, nil
 }
 
 // resultPath is where the result goes, "" for nowhere.

@@ -31,11 +31,17 @@ func Compute(records Records, o Options) (*Result, error) {
 	var p peaks
 	r := &Result{Options: o}
 	see := func(rec *outputs.Record) Request {
-		q := seen(rec)
+		q := seen(rec, o.completions())
 		if o.Pooling {
 			q = seenPooled(rec)
 		}
+		if o.Order != nil {
+			q.order = o.Order(rec)
+		}
 		return q
+	}
+	if o.Started != nil {
+		t.span.from(*o.Started)
 	}
 	// The seconds of the peak rate begin at the earliest start, which has to be
 	// known before the first chunk is counted.
@@ -87,9 +93,11 @@ func Compute(records Records, o Options) (*Result, error) {
 	}
 	t.finish(r)
 	r.MaxOutputTokensPerS = float64(p.best())
-	r.MaxConcurrentRequests = p.concurrent()
-	r.PeakBySecond = p.concurrentBySecond()
-	slices.SortStableFunc(r.Requests, func(a, b Request) int { return cmp.Compare(a.scheduled, b.scheduled) })
+	r.MaxConcurrentRequests = p.concurrentBySecond()
+	r.PeakInFlight = p.concurrent()
+	slices.SortStableFunc(r.Requests, func(a, b Request) int {
+		return cmp.Or(cmp.Compare(a.order, b.order), cmp.Compare(a.scheduled, b.scheduled), cmp.Compare(a.Start, b.Start))
+	})
 	return r, nil
 }
 
@@ -141,11 +149,15 @@ func errorText(rec *outputs.Record) string {
 	return rec.Error
 }
 
-// seen translates a record of a generation. The first token is the first event
-// of any kind, every later event is one gap, E2EL ends at the last of them.
-func seen(rec *outputs.Record) Request {
+// seen translates a record of a generation. The first token of a chat is the first
+// event with a payload, that of a completion the first event of any kind; every
+// later payload is one gap, and E2EL ends at the last of them.
+func seen(rec *outputs.Record, completions bool) Request {
 	q := begin(rec)
-	first, last := rec.FirstEvent, rec.LastToken
+	first, last := rec.FirstToken, rec.LastToken
+	if completions {
+		first = rec.FirstEvent
+	}
 	if !rec.Stream {
 		first, last = rec.End, rec.End
 		if rec.LastToken != outputs.Never {
@@ -191,8 +203,8 @@ func seenPooled(rec *outputs.Record) Request {
 
 func seconds(ns int64) float64 { return float64(ns) / 1e9 }
 
-// span is the time from the first request (its scheduled time) to the end of
-// the last, failed ones included.
+// span is the time from the start of the run, where it is known, else the first
+// request (its scheduled time), to the end of the last, failed ones included.
 type span struct {
 	first, last int64
 	any         bool
@@ -210,6 +222,14 @@ func (s *span) add(rec *outputs.Record) {
 		s.first, s.last, s.any = from, from, true
 	}
 	s.first, s.last = min(s.first, from), max(s.last, rec.LastToken, rec.End)
+}
+
+// from lets the span begin at t at the latest.
+func (s *span) from(t int64) {
+	if !s.any {
+		s.first, s.last, s.any = t, t, true
+	}
+	s.first = min(s.first, t)
 }
 
 func (s *span) seconds() float64 { return seconds(s.last - s.first) }

@@ -19,7 +19,7 @@ var headings = map[string][2]string{
 	"itl":                         {"Inter-token Latency", "ITL"},
 	"e2el":                        {"End-to-end Latency", "E2EL"},
 	"client_queue_time":           {"Client-side Queueing", "Client Queue Time"},
-	"e2el_including_client_queue": {"Queue-inclusive End-to-end Latency", "Queue-inclusive E2EL"},
+	"e2el_including_client_queue": {"Queue-inclusive End-to-end Latency", "E2EL incl. Client Queue"},
 }
 
 // console writes rows of a label padded to 40 and a value padded to 10.

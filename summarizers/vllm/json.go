@@ -145,9 +145,11 @@ func (r *Result) arrays(j *object) {
 		detailed("itls", itls)
 	}
 	j.set("latencies", latencies)
-	j.set("queue_times", queues)
 	if !r.Options.Pooling {
 		detailed("start_times", starts)
+	}
+	j.set("queue_times", queues)
+	if !r.Options.Pooling {
 		detailed("generated_texts", texts)
 	}
 	detailed("errors", errs)

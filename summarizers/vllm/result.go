@@ -7,6 +7,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"ais_bench/outputs"
 )
 
 // MetricNames are the names --percentile-metrics takes, in vLLM's order.
@@ -61,6 +63,13 @@ type Options struct {
 	MaxConcurrency int     // 0 = no limit
 	Ramp           *Ramp
 
+	// Started is when dispatching began, on the records' clock: vLLM's duration has
+	// the wait for the first arrival in it. nil = not known.
+	Started *int64
+	// Order is the place of a record's request among all that were to be sent; the
+	// lists of single requests are in this order. nil = by scheduled time.
+	Order func(*outputs.Record) int
+
 	Metrics     []string  // of MetricNames; nil = ttft, tpot, itl (Pooling: e2el)
 	Percentiles []float64 // 0 to 100; nil = 99
 	Goodput     []SLO
@@ -93,6 +102,7 @@ type Request struct {
 	ITL                   []float64 // only with Options.Detailed
 	Input, Output         int
 	Text, Err             string // only with Options.Detailed
+	order                 int
 	scheduled             int64
 	streamed              bool
 }
@@ -111,8 +121,8 @@ type Result struct {
 	TotalTokenThroughput  float64
 	RequestGoodput        *float64 // nil without limits
 	MaxOutputTokensPerS   float64  // chunks in the best second
-	MaxConcurrentRequests int      // event sweep
-	PeakBySecond          int      // the whole-second count of some vLLM versions; not in the JSON
+	MaxConcurrentRequests int      // requests that touch the busiest whole second, as vLLM counts
+	PeakInFlight          int      // really in flight at one moment; not in vLLM's JSON
 	Stats                 []Stat   // every metric of MetricNames, in that order
 	Requests              []Request
 	Errors                []string // of failed requests, at most ten, for the console
@@ -133,12 +143,28 @@ func (r *Result) Stat(metric string) *Stat {
 func (r *Result) chosen() []Stat {
 	var out []Stat
 	for _, s := range r.Stats {
-		if slices.Contains(r.Options.Metrics, s.Name) {
+		if slices.Contains(r.Options.Metrics, s.Name) && r.Options.measures(s.Name) {
 			out = append(out, s)
 		}
 	}
 	return out
 }
+
+// measures tells which metrics vLLM has under this load: a queue in the client
+// exists below a cap, and belongs to a request's time only where requests arrive.
+func (o Options) measures(metric string) bool {
+	switch metric {
+	case "client_queue_time":
+		return o.MaxConcurrency > 0
+	case "e2el_including_client_queue":
+		return o.MaxConcurrency > 0 && !math.IsInf(o.RequestRate, 1)
+	}
+	return true
+}
+
+// completions tells that the backend is not a chat: its first chunk counts as the
+// first token even without text.
+func (o Options) completions() bool { return o.Backend != "" && !strings.Contains(o.Backend, "chat") }
 
 func (o Options) withDefaults() (Options, error) {
 	if len(o.Metrics) == 0 {

@@ -31,6 +31,8 @@ type SGLangOptions struct {
 	ServerInfo                      any      // the server's own description; nil = null
 	AcceptLength                    *float64 // the server's, with speculative decoding
 	Detailed                        bool
+	Started                         *int64                    // when dispatching began, on the records' clock; nil = not known
+	Order                           func(*outputs.Record) int // place of a record's request; nil = by scheduled time
 }
 
 // SGLangResult is the result of SGLang's bench_serving on the same requests:
@@ -68,6 +70,9 @@ func ComputeSGLang(records Records, o SGLangOptions) (*SGLangResult, error) {
 	}); err != nil {
 		return nil, fmt.Errorf("compute sglang's result: %w", err)
 	}
+	if o.Started != nil {
+		s.from(*o.Started)
+	}
 	if err := eachMeasured(records, func(rec *outputs.Record) {
 		s.add(rec)
 		q := begin(rec)
@@ -84,6 +89,9 @@ func ComputeSGLang(records Records, o SGLangOptions) (*SGLangResult, error) {
 		if !o.Detailed {
 			q = Request{scheduled: q.scheduled}
 		}
+		if o.Order != nil {
+			q.order = o.Order(rec)
+		}
 		r.requests, r.cached = append(r.requests, q), append(r.cached, cached)
 	}); err != nil {
 		return nil, fmt.Errorf("compute sglang's result: %w", err)
@@ -92,7 +100,9 @@ func ComputeSGLang(records Records, o SGLangOptions) (*SGLangResult, error) {
 	for i := range order {
 		order[i] = i
 	}
-	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(r.requests[a].scheduled, r.requests[b].scheduled) })
+	slices.SortStableFunc(order, func(a, b int) int {
+		return cmp.Or(cmp.Compare(r.requests[a].order, r.requests[b].order), cmp.Compare(r.requests[a].scheduled, r.requests[b].scheduled))
+	})
 	requests, cached := make([]Request, len(order)), make([]int, len(order))
 	for to, from := range order {
 		requests[to], cached[to] = r.requests[from], r.cached[from]
@@ -108,7 +118,7 @@ func ComputeSGLang(records Records, o SGLangOptions) (*SGLangResult, error) {
 		r.TotalThroughput = float64(r.TotalInput+r.TotalOutput) / r.Duration
 		r.Concurrency = r.E2E.Mean() * float64(r.E2E.N()) / r.Duration
 	}
-	r.MaxOutputTokensPerS, r.MaxConcurrentRequests = float64(p.best()), p.concurrent()
+	r.MaxOutputTokensPerS, r.MaxConcurrentRequests = float64(p.best()), p.concurrentBySecond()
 	return r, nil
 }
 

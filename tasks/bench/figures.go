@@ -72,6 +72,36 @@ func (s *Session) Records(out *tasks.Outcome) iter.Seq2[*outputs.Record, error] 
 	}
 }
 
+// Order is the place of a record's request among all that the run was to send:
+// the order of the lists in a result file. Turns of a conversation follow each other.
+func (s *Session) Order() func(*outputs.Record) int {
+	at := make(map[string]int, len(s.Set.Samples))
+	n := 0
+	for i := range s.Set.Samples {
+		sample := &s.Set.Samples[i]
+		id := sample.ID
+		if sample.Subset != "" {
+			id = sample.Subset + "/" + id
+		}
+		at[id] = n
+		n += 1 + len(sample.FollowUps)
+	}
+	return func(r *outputs.Record) int {
+		if i, ok := at[r.SampleID]; ok {
+			return i + int(r.Turn)
+		}
+		return n
+	}
+}
+
+// Started is when the measured phase began, on the records' clock.
+func (s *Session) Started(out *tasks.Outcome) *int64 {
+	if in := out.Tasks[0].Inference; in != nil && in.Load.Dispatched > 0 {
+		return &in.Load.Started
+	}
+	return nil
+}
+
 // Lengths compares the lengths asked for with what the server's usage says, turn by
 // turn. How long the prompt of a later turn is depends on the answers before it, so
 // that only its output length is compared.
