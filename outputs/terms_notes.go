@@ -24,10 +24,13 @@ var termsNotes = map[string]string{
 	"%s: without the %d most extreme of %d %s mean and median agree: look at these before quoting the mean": "{1}：去掉 {3} 个{4}中最极端的 {2} 个后，平均与中位数一致：引用平均值之前先看这些请求",
 	"%s: no few of the %d %s explain it, the distribution is skewed: quote percentiles, not the mean":       "{1}：{2} 个{3}中没有少数几个能解释差异，分布是偏斜的：请引用百分位数，而不是平均值",
 	"gaps": "间隔",
-	"The Requests sheet holds the first %d of %d requests; all of them: %s": "“请求”工作表只含 {2} 个请求中的前 {1} 个；全部见：{3}",
-	"%d of %d failed requests are listed; all of them: %s":                  "列出了 {2} 个失败请求中的 {1} 个；全部见：{3}",
-	"A uniform sample of the requests is drawn.":                            "图中为请求的均匀抽样。",
-	"AISBench's window begins %.3f s after the first request; requests that start in it count in full, however long they last. The column \"Stable stage\" of the table before has windows and counts that coincide.": "AISBench 的窗口从首个请求之后 {1} 秒开始；在窗口内开始的请求全部计入，不论持续多久。前一张表的“稳定阶段”一列中，窗口与计数一致。",
+	"%d requests are in no row: their input tokens are not known (no usage; failed requests have none)":                                                                                                                   "{1} 个请求不在任何一行：其输入词元数未知（没有 usage；失败的请求没有）",
+	"%s: this protocol takes text and no chat template is known (%s): turns are joined with line ends; give --tokenizer DIR of a model with a chat template, --chat-template FILE, or a chat model, whose server renders": "{1}：该协议只收文本，且未知对话模板（{2}）：各轮以换行连接；请给出带对话模板的模型目录 --tokenizer DIR、--chat-template FILE，或使用由服务端渲染的对话模型",
+	"%s: the chat template given is not used: this protocol sends messages, and the server renders them with its own":                                                                                                     "{1}：给出的对话模板未被使用：该协议发送消息，由服务端用其自己的模板渲染",
+	"The Requests sheet holds the first %d of %d requests; all of them: %s":                                                                                                                                               "“请求”工作表只含 {2} 个请求中的前 {1} 个；全部见：{3}",
+	"%d of %d failed requests are listed; all of them: %s":                                                                                                                                                                "列出了 {2} 个失败请求中的 {1} 个；全部见：{3}",
+	"A uniform sample of the requests is drawn.":                                                                                                                                                                          "图中为请求的均匀抽样。",
+	"AISBench's window begins %.3f s after the first request; requests that start in it count in full, however long they last. The column \"Stable stage\" of the table before has windows and counts that coincide.":     "AISBench 的窗口从首个请求之后 {1} 秒开始；在窗口内开始的请求全部计入，不论持续多久。前一张表的“稳定阶段”一列中，窗口与计数一致。",
 
 	// Cautions.
 	"Not to be compared": "不可比较", "Figures": "指标", "Not with those of": "不可与其相比", "Because": "原因",
