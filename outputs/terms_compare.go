@@ -3,15 +3,15 @@ package outputs
 // termsCompare are the words of comparisons of runs.
 var termsCompare = map[string]string{
 	"Comparison": "对比", "Flips": "翻转的回答", "What is compared": "对比对象", "Compared": "对比对象", "side": "一方", "run": "运行", "by": "来自", "item": "项目", "base": "基准", "other": "对比", "unit": "单位",
-	"condition": "条件", "performance": "性能", "accuracy": "精度", "why it matters": "为何重要", "figure": "指标", "change": "变化", "95 % interval": "95 % 区间", "verdict": "结论", "data set": "数据集", "difference": "差值",
+	"condition": "条件", "performance": "性能", "why it matters": "为何重要", "figure": "指标", "change": "变化", "95 % interval": "95 % 区间", "verdict": "结论", "data set": "数据集", "difference": "差值",
 	"questions": "题数", "left out": "未比较", "right → wrong": "由对变错", "wrong → right": "由错变对", "McNemar p": "McNemar p 值", "question": "题目", "sub-set": "子集", "now": "现在", "gold": "参考答案",
 	"base answer": "基准的回答", "other answer": "对比的回答", "base score": "基准得分", "other score": "对比得分", "lowest": "最低", "highest": "最高", "apart": "相差", "at most": "上限", "result": "结果",
 	"Conditions that differ, %s": "不同的条件，{1}", "Change of performance, %s": "性能变化，{1}", "Change of performance": "性能变化", "Change of accuracy, %s": "精度变化，{1}", "Answers that turned, %s": "翻转的回答，{1}", "Answers that turned": "翻转的回答",
 	"Repeatability": "可重复性", "Repeatability of %d runs of one configuration": "同一配置 {1} 次运行的可重复性", "%s, change, %s": "{1}，变化，{2}", "Comparison of %s": "{1} 的对比",
 	"%s against %s: %s": "{1} 对比 {2}：{3}", "%s (base)": "{1}（基准）", "a saved result, %s": "保存的结果，{1}",
 	"figure, in the order of the table": "指标（按表中顺序）", "change (%)": "变化（%）", "95 % interval, low": "95 % 区间下端", "95 % interval, high": "95 % 区间上端",
-	"better": "更好", "worse": "更差", "within tolerance": "在容差内", "inconclusive": "无法判定", "undefined": "无定义", "invalid": "无效", "caution": "谨慎", "info": "提示", "not judged": "不判定", "higher": "更高", "lower": "更低",
-	"unknown": "未知", "%s points": "{1} 个百分点", "1 point": "1 个百分点",
+	"better": "更好", "worse": "更差", "within tolerance": "在容差内", "inconclusive": "无法判定", "undefined": "无定义", "invalid": "无效", "caution": "谨慎", "info": "提示", "not judged": "不判定", "higher": "更高",
+	"%s points": "{1} 个百分点", "1 point": "1 个百分点",
 
 	"Request throughput": "请求吞吐", "Output token throughput": "输出词元吞吐", "Total token throughput": "总词元吞吐", "Request goodput": "有效请求吞吐", "Share within the service levels": "满足服务水平的占比",
 
@@ -30,13 +30,13 @@ var termsCompare = map[string]string{
 	"figures of run folders are computed as `vllm bench serve` defines them, to be of one kind with the saved results; they have no intervals": "运行文件夹的指标按 `vllm bench serve` 的定义计算，以便与保存的结果同类；它们没有区间",
 
 	// Conditions.
-	"prompts": "提示", "data files": "数据文件", "input tokens": "输入词元", "output tokens": "输出词元", "tokens asked": "请求的词元数", "repeats": "重复次数", "seed": "随机种子", "seed workload": "负载的随机种子", "stream": "流式",
-	"protocol": "协议", "concurrency": "并发", "request rate": "请求速率", "arrivals": "到达过程", "pressure": "压力", "duration": "时长", "warm-ups": "预热", "mode": "模式", "LoRA modules": "LoRA 模块",
-	"prefix caching": "前缀缓存", "cached share": "缓存命中占比", "engine": "引擎", "engine version": "引擎版本", "model": "模型", "server address": "服务地址", "server settings": "服务端设置", "proxy": "代理", "tool": "工具", "tool commit": "工具提交号",
-	"definitions": "指标定义", "client machine": "客户端机器", "client host": "客户端主机", "time stamps": "时间戳", "client-bound": "受客户端限制", "failed": "失败", "token counts": "词元计数", "scorer": "评分器", "scored metric": "评分指标",
-	"state": "状态", "sessions": "会话", "server changed": "服务端变化", "prompt template": "提示模板", "stages": "阶段",
+	"prompts": "提示", "data files": "数据文件", "input tokens": "输入词元", "tokens asked": "请求的词元数", "repeats": "重复次数", "seed workload": "负载的随机种子", "stream": "流式",
+	"protocol": "协议", "concurrency": "并发", "request rate": "请求速率", "pressure": "压力", "duration": "时长", "warm-ups": "预热", "LoRA modules": "LoRA 模块",
+	"cached share": "缓存命中占比", "engine version": "引擎版本", "server address": "服务地址", "server settings": "服务端设置", "proxy": "代理", "tool commit": "工具提交号",
+	"definitions": "指标定义", "client machine": "客户端机器", "client host": "客户端主机", "time stamps": "时间戳", "token counts": "词元计数", "scored metric": "评分指标",
+	"sessions": "会话", "server changed": "服务端变化", "prompt template": "提示模板", "stages": "阶段",
 	"sampling: %s": "采样：{1}", "server: %s": "服务端：{1}", "server detail: %s": "服务端细节：{1}", "client setting: %s": "客户端设置：{1}", "data set setting: %s": "数据集设置：{1}",
-	"on": "开", "off": "关", "as fast as the concurrency allows": "并发允许的最快速度", "default": "默认",
+	"as fast as the concurrency allows": "并发允许的最快速度", "default": "默认",
 
 	"other questions": "题目不同", "what was asked decides: see prompts and lengths": "以所提问题为准：见提示与长度", "what was asked decides: see prompts, lengths and scorer": "以所提问题为准：见提示、长度与评分器",
 	"percentiles of fewer requests scatter more, and ramps weigh more": "请求越少，百分位数波动越大，爬升阶段的影响也越大", "lengths cannot be compared": "无法比较长度",
