@@ -78,6 +78,7 @@ type serverWatch struct {
 	clock  *transport.Clock
 	maps   *inspect.Maps
 	wanted map[string]bool // names of the sources that the user named
+	behind *behind         // an engine named apart from the service; nil = none
 	rec    *observe.Recorder
 	writer *outputs.ServerWriter // nil until the first sample
 	watch  outputs.ServerWatch
@@ -97,16 +98,27 @@ func watchServer(ctx context.Context, out *Outcome, to *TaskOutcome, svc *servic
 	if opts.SpecDecode {
 		w.spec, w.noSpec = inspect.SpecCounters(ctx, svc.cfg)
 	}
+	w.watch = outputs.ServerWatch{Session: opts.session, Model: to.Task.ModelAbbr, Dataset: to.Task.DatasetAbbr, URL: w.before.URL, Mode: string(opts.Mode), Protocol: string(svc.cfg.Protocol()), Headers: w.before.Headers,
+		Start: out.Clock.Now(), AnswersPerRequest: answersPerRequest(svc.cfg)}
+	if err := w.record(ctx, out, to, opts); err != nil {
+		return w, err
+	}
+	w.lookBehind(ctx, opts.Metrics)
 	params, contradictions := w.before.Parameters.With(w.told)
 	for _, c := range contradictions {
 		note("WARNING: " + c)
 		warn(&out.Warnings, to.Task.String()+": "+c)
 	}
 	w.before.Parameters = params
-	w.watch = outputs.ServerWatch{Session: opts.session, Model: to.Task.ModelAbbr, Dataset: to.Task.DatasetAbbr, URL: w.before.URL, Mode: string(opts.Mode), Protocol: string(svc.cfg.Protocol()), Headers: w.before.Headers,
-		Start: out.Clock.Now(), Engine: known(w.before.Engine), Version: known(w.before.Version), Parameters: parameters(params), AnswersPerRequest: answersPerRequest(svc.cfg)}
+	w.watch.Engine, w.watch.Version, w.watch.Parameters = known(w.before.Engine), known(w.before.Version), parameters(params)
 	w.watch.PrefixCaching, w.watch.Evidence = params.PrefixCaching()
-	return w, w.record(ctx, out, to, opts)
+	return w, nil
+}
+
+// sources are the endpoints that are scraped, as far as they are known now.
+func (w *serverWatch) sources() []outputs.ServerSource {
+	list, _ := w.rec.Report()
+	return list
 }
 
 // record takes the first scrape of every source.
@@ -233,9 +245,13 @@ func (w *serverWatch) after(ctx context.Context, to *TaskOutcome, answered int64
 	ctx, cancel := lastLook(ctx)
 	defer cancel()
 	end := inspect.Take(ctx, w.svc.cfg)
+	changedBehind := w.changedBehind(ctx, end)
 	end.Parameters, _ = end.Parameters.With(w.told)
 	to.ServerBefore, to.ServerAfter = snapshot(w.before), snapshot(end)
 	changed = inspect.Differences(w.before, end)
+	if len(changed) == 0 {
+		changed = changedBehind
+	}
 	w.settle(ctx, answered)
 	err = w.rec.Close()
 	w.watch.End = w.clock.Now()

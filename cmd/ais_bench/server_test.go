@@ -437,3 +437,34 @@ func TestServerSideInAContract(t *testing.T) {
 		t.Errorf("exit %d: %s\n%s", code, errs, out)
 	}
 }
+
+// Behind a gateway that tells nothing the engine is read where the user says it is, and
+// counted once.
+func TestEngineBehindAGateway(t *testing.T) {
+	_, sim := startSim(t, simulator.Config{Preset: "instant", MaxNumSeqs: 9})
+	u, err := url.Parse(sim)
+	if err != nil {
+		t.Fatal(err)
+	}
+	proxy := httputil.NewSingleHostReverseProxy(u)
+	for name, metrics := range map[string]bool{"without metrics": false, "with the engine's metrics": true} {
+		srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if strings.HasPrefix(r.URL.Path, "/v1/") || r.URL.Path == "/tokenize" || r.URL.Path == "/detokenize" || r.URL.Path == "/metrics" && metrics {
+				proxy.ServeHTTP(w, r)
+				return
+			}
+			http.NotFound(w, r)
+		}))
+		defer srv.Close()
+		out, errs, code, side := benchOnce(t, srv.URL, "--num-prompts", "6", "--random-input-len", "20", "--random-output-len", "4", "--server-metrics", strings.TrimPrefix(sim, "http://"))
+		if code != exitDone || side == nil {
+			t.Fatalf("%s: exit %d: %s", name, code, errs)
+		}
+		if a := side.Arrival; a.State != "agree" || *a.Requests.Server != 6 || *side.Engine != "vllm" {
+			t.Errorf("%s: engine %v, arrival %+v", name, side.Engine, a)
+		}
+		if !strings.Contains(out, "prefix caching on: enable_prefix_caching=true, "+sim+", /server_info") && !strings.Contains(out, "prefix caching on: enable_prefix_caching=true, metric vllm:cache_config_info") {
+			t.Errorf("%s: prefix caching is not stated:\n%s", name, out)
+		}
+	}
+}
