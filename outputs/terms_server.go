@@ -35,6 +35,7 @@ var termsServer = map[string]string{
 
 	"Prefix cache: the same prompts cold and warm": "前缀缓存：同一批提示的冷与热", "The same prompts cold and warm": "同一批提示的冷与热", "Prefix cache": "前缀缓存", "Hits (server)": "命中（服务端）", "Hits (usage)": "命中（usage）", "saved": "节省",
 	"the cache saves %.1f %% of TTFT (95 %% of such sets: %.1f to %.1f %%), over %d pairs of the same prompt": "缓存节省 {1} % 的 TTFT（95 % 的此类集合：{2} 至 {3} %），共 {4} 对相同提示",
+	"the cache saves %.1f %% of TTFT, over %d pairs of the same prompt; an interval needs %d":                 "缓存节省 {1} % 的 TTFT，共 {2} 对相同提示；区间至少需要 {3} 对",
 	"cold: %s": "冷：{1}", "warm: %s": "热：{1}", "no prompt has a time to first token on both sides: TTFT needs streamed answers": "没有提示在两侧都有首词元时间：TTFT 需要流式回答",
 	"every prompt was sent once, for one token, before the measured requests": "测量前每个提示各发送一次，只要一个词元", "POST %s just before the first measured request": "在首个测量请求之前 POST {1}",
 

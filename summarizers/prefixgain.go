@@ -263,6 +263,8 @@ func (g *PrefixGain) Table() outputs.Table {
 	t.AddRow("saved", nil, nil, nil, nil, p(g.TTFTSaved), p(g.TTFTSavedP50), nil, nil, p(g.E2ELSaved))
 	if i := g.TTFTInterval; i != nil && g.TTFTSaved != nil {
 		t.Notes = append(t.Notes, fmt.Sprintf("the cache saves %.1f %% of TTFT (95 %% of such sets: %.1f to %.1f %%), over %d pairs of the same prompt", 100**g.TTFTSaved, 100*i.Lo, 100*i.Hi, g.Pairs))
+	} else if g.TTFTSaved != nil {
+		t.Notes = append(t.Notes, fmt.Sprintf("the cache saves %.1f %% of TTFT, over %d pairs of the same prompt; an interval needs %d", 100**g.TTFTSaved, g.Pairs, ci.MinBootstrap))
 	}
 	for _, x := range []struct {
 		name string

@@ -31,17 +31,30 @@ type serverSide struct {
 		Text           string
 		ServerByReason map[string]float64 `json:"server_by_reason"`
 	}
-	Reading *struct {
-		Limit    struct{ Requests float64 }
-		Shares   map[string]*float64
-		Findings []struct{ Verdict string }
-	}
-	Cache struct {
+	Reading *serverReading
+	Cache   struct {
 		Mode, How, Flag string
 		ServerRate      *float64 `json:"server_hit_rate"`
 		UsageRate       *float64 `json:"usage_hit_rate"`
 	}
 	Latency []struct{ Name string }
+}
+
+type serverReading struct {
+	Limit    struct{ Requests float64 }
+	Shares   map[string]*float64
+	Findings []struct{ Verdict string }
+}
+
+// engineFinding is the first finding about the engine: on a busy machine the client
+// may rightly say that it was the bottleneck itself, before all others.
+func (r *serverReading) engineFinding() string {
+	for _, f := range r.Findings {
+		if f.Verdict != "client-bound" {
+			return f.Verdict
+		}
+	}
+	return ""
 }
 
 // startSim starts a simulator for the test.
@@ -103,7 +116,7 @@ func TestServerSideOfSimulatedEngines(t *testing.T) {
 				if a.State != "agree" || !zero(a.Requests.Difference) || !zero(a.PromptTokens.Difference) || !zero(a.OutputTokens.Difference) || *a.Requests.Client < 130 {
 					t.Errorf("arrival %+v", a)
 				}
-				if side.Reading == nil || len(side.Reading.Findings) == 0 || side.Reading.Findings[0].Verdict != verdict {
+				if side.Reading == nil || side.Reading.engineFinding() != verdict {
 					t.Fatalf("reading %+v", side.Reading)
 				}
 				if want := float64(max(cfg.MaxNumSeqs, 0)); want > 0 && side.Reading.Limit.Requests != want {
@@ -112,7 +125,7 @@ func TestServerSideOfSimulatedEngines(t *testing.T) {
 				if *side.Engine != flavor || len(side.Latency) != 3 {
 					t.Errorf("engine %s, latency %v", *side.Engine, side.Latency)
 				}
-				if !strings.Contains(out, "VERDICT: "+verdict+" for ") || !strings.Contains(out, "to the request and to the token") {
+				if !strings.Contains(out, verdict+" for ") || !strings.Contains(out, "to the request and to the token") {
 					t.Errorf("output\n%s", out)
 				}
 			})
@@ -338,7 +351,11 @@ func TestBenchPrefixCache(t *testing.T) {
 			dir := t.TempDir()
 			result := filepath.Join(dir, "gain.json")
 			var out, errs bytes.Buffer
-			code := run([]string{"ais_bench", "bench", "prefix-cache", "--base-url", url, "--disable-tqdm", "--work-dir", dir, "--rounds", "2", "--dataset-name", "prefix_repetition",
+			rounds := 1
+			if name == "prompts salt" {
+				rounds = 2 // a salt of its own for each
+			}
+			code := run([]string{"ais_bench", "bench", "prefix-cache", "--base-url", url, "--disable-tqdm", "--work-dir", dir, "--rounds", fmt.Sprint(rounds), "--dataset-name", "prefix_repetition",
 				"--num-prompts", "6", "--prefix-repetition-num-prefixes", "6", "--prefix-repetition-prefix-len", "300", "--prefix-repetition-suffix-len", "40",
 				"--prefix-repetition-output-len", "2", "--output-json", result}, &out, &errs)
 			if code != exitDone {
@@ -362,14 +379,14 @@ func TestBenchPrefixCache(t *testing.T) {
 			if err := json.Unmarshal(b, &g); err != nil {
 				t.Fatalf("%v in %s", err, b)
 			}
-			if g.Rounds != 2 || g.Pairs != 12 || g.Cold.Requests != 12 || g.Warm.Requests != 12 || g.Cold.Failed+g.Warm.Failed != 0 || g.Saved == nil {
+			if n := 6 * rounds; g.Rounds != rounds || g.Pairs != n || g.Cold.Requests != n || g.Warm.Requests != n || g.Cold.Failed+g.Warm.Failed != 0 || g.Saved == nil {
 				t.Fatalf("result %s", b)
 			}
 			if !strings.Contains(g.Cold.How, c.how) || *g.Cold.ServerRate > 0.01 || *g.Cold.UsageRate > 0.01 {
 				t.Errorf("cold %+v", g.Cold)
 			}
 			if name == "off" {
-				if len(g.Flags) != 2 || !strings.Contains(g.Flags[0], "prefix caching is off") {
+				if len(g.Flags) != 1 || !strings.Contains(g.Flags[0], "prefix caching is off") {
 					t.Errorf("flags %q", g.Flags)
 				}
 				return
