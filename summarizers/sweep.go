@@ -17,19 +17,13 @@ import (
 func SweepReport(run *outputs.Run, d *capacity.Document, meta map[string]any, o ReportOptions) (*Summary, error) {
 	s := &Summary{Tables: d.Tables()}
 	health := sweepHealth(d)
-	csv, runs := d.CSVTable(), d.RunsTable()
-	for name, t := range map[string]*outputs.Table{"sweep.csv": &csv, "sweep_runs.csv": &runs} {
-		if err := run.WriteTable(run.Path(name), t); err != nil {
+	csv := SweepCSV(d)
+	for _, name := range sortedNames(csv) {
+		t := csv[name]
+		if err := run.WriteTable(run.Path(name), &t); err != nil {
 			return nil, err
 		}
-	}
-	s.Files = append(s.Files, "sweep.csv", "sweep_runs.csv")
-	if d.ByLength {
-		t := d.LengthCSV()
-		if err := run.WriteTable(run.Path("sweep_by_length.csv"), &t); err != nil {
-			return nil, err
-		}
-		s.Files = append(s.Files, "sweep_by_length.csv")
+		s.Files = append(s.Files, name)
 	}
 	if err := run.WriteJSON(run.Path("sweep.json"), d.JSON(meta)); err != nil {
 		return nil, err
@@ -73,6 +67,15 @@ func SweepReport(run *outputs.Run, d *capacity.Document, meta map[string]any, o 
 		s.Files = append(s.Files, filepath.Base(run.HTMLPath()))
 	}
 	return s, nil
+}
+
+// SweepCSV are the CSV files of a sweep's folder, by name.
+func SweepCSV(d *capacity.Document) map[string]outputs.Table {
+	files := map[string]outputs.Table{"sweep.csv": d.CSVTable(), "sweep_runs.csv": d.RunsTable()}
+	if d.ByLength {
+		files["sweep_by_length.csv"] = d.LengthCSV()
+	}
+	return files
 }
 
 // sweepHealth is the client's health of every run, by point.

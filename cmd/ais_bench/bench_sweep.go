@@ -54,9 +54,7 @@ type sweepRun struct {
 	slo    *capacity.SLO
 	search sweep.Search
 	m      metrics.Options
-	shown  []string // latencies of the printed table
-	more   []float64
-	byLen  bool
+	view   sweepView
 
 	store    *sweep.Store
 	runner   *sweep.Runner
@@ -256,29 +254,24 @@ func wholeText(whole bool) string {
 // prepareReports reads what concerns figures and tables.
 func (w *sweepRun) prepareReports() error {
 	c := w.c
-	slos, err := metrics.ParseSLOs(c.StringSlice("goodput"))
-	if err != nil {
-		return usage(err)
-	}
-	if w.more, err = percentiles(c); err != nil {
+	var err error
+	v := sweepView{Goodput: c.StringSlice("goodput"), Latencies: []string{}}
+	if v.Percentiles, err = percentiles(c); err != nil {
 		return err
 	}
-	bounds, err := lengthBounds(c)
-	if err != nil {
+	if v.LengthBounds, err = lengthBounds(c); err != nil {
 		return err
 	}
-	w.byLen = bounds != nil
-	chosen := withPercentiles(w.more)
-	if w.slo != nil {
-		chosen = append(chosen, w.slo.Percentiles()...)
-	}
-	w.m = metrics.Options{SLOs: slos, Percentiles: chosen, LengthBounds: bounds}
 	for _, name := range splitCommas([]string{c.String("percentile-metrics")}) {
 		if !slices.Contains(capacity.MainLatencies, name) {
 			return usagef("--percentile-metrics: unknown metric %q%s; of %s", name, registry.DidYouMean(name, capacity.MainLatencies), strings.Join(capacity.MainLatencies, ", "))
 		}
-		w.shown = append(w.shown, name)
+		v.Latencies = append(v.Latencies, name)
 	}
+	if w.m, err = v.metrics(w.slo); err != nil {
+		return usage(err)
+	}
+	w.view = v
 	return nil
 }
 

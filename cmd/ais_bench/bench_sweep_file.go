@@ -179,8 +179,7 @@ func flagOfKey(key, table, dataset string, known flagSet) string {
 		candidates = append(candidates, strings.ReplaceAll(dataset+"-"+key, "_", "-"))
 	}
 	for _, name := range candidates {
-		if f, canonical := known.find(name); f != nil && !slices.Contains(fileRefuses, f.Names()[0]) {
-			_ = canonical
+		if f, _ := known.find(name); f != nil && !slices.Contains(fileRefuses, f.Names()[0]) {
 			return f.Names()[0]
 		}
 	}

@@ -12,6 +12,7 @@ import (
 	"ais_bench/summarizers"
 	"ais_bench/summarizers/capacity"
 	"ais_bench/summarizers/metrics"
+	"ais_bench/summarizers/verify"
 	"ais_bench/tasks"
 	"ais_bench/tasks/sweep"
 )
@@ -42,7 +43,8 @@ func (w *sweepRun) finish(ended error) error {
 		}
 		return ended
 	}
-	d := &capacity.Document{Curve: w.curve, SLO: w.slo, Metrics: w.shown, Percentiles: w.more, ByLength: w.byLen}
+	d := w.view.document(w.axis, w.slo)
+	d.Curve = w.curve
 	if w.answer != nil && ended == nil {
 		d.Capacity = &capacity.Capacity{Highest: w.answer.Highest, Above: w.answer.Above, AboveState: capacity.Truth(w.answer.AboveState), Step: w.answer.Step,
 			Headroom: w.c.Float64("headroom"), Recommended: w.advised}
@@ -50,16 +52,16 @@ func (w *sweepRun) finish(ended error) error {
 			d.Capacity.Tried = append(d.Capacity.Tried, capacity.Tried{Value: t.Value, State: capacity.Truth(t.State), Runs: t.Runs})
 		}
 	}
-	if ended != nil {
-		d.Notes = append(d.Notes, "the sweep is incomplete: "+ended.Error())
-	}
 	if err := w.evidence(); err != nil {
 		return w.fail(err)
 	}
 	if err := w.store.Close(state, reason); err != nil {
 		return err
 	}
-	s, err := sweepReports(w.c, w.store, d, w.m)
+	if err := evaluateSweep(d, w.m, state, reason); err != nil {
+		return err
+	}
+	s, err := writeSweep(w.c, w.store, d, w.view)
 	if err != nil {
 		return err
 	}
@@ -121,14 +123,58 @@ func (w *sweepRun) evidence() error {
 	return nil
 }
 
-// sweepReports computes and writes everything a sweep's folder holds.
-func sweepReports(c *cli.Context, store *sweep.Store, d *capacity.Document, m metrics.Options) (*summarizers.Summary, error) {
+// sweepView is what of a sweep is shown; sweep.json keeps it, so that the files can
+// be made again.
+type sweepView struct {
+	Percentiles  []float64 `json:"percentiles"`
+	LengthBounds []int     `json:"length_bounds"`
+	Latencies    []string  `json:"latencies"`
+	Goodput      []string  `json:"goodput"`
+}
+
+// metrics are the options that the view needs figures computed with.
+func (v sweepView) metrics(slo *capacity.SLO) (metrics.Options, error) {
+	slos, err := metrics.ParseSLOs(v.Goodput)
+	o := metrics.Options{SLOs: slos, Percentiles: withPercentiles(v.Percentiles), LengthBounds: v.LengthBounds}
+	if slo != nil {
+		o.Percentiles = append(o.Percentiles, slo.Percentiles()...)
+	}
+	return o, err
+}
+
+// document is a sweep's empty document of that view.
+func (v sweepView) document(axis string, slo *capacity.SLO) *capacity.Document {
+	d := &capacity.Document{Curve: &capacity.Curve{Axis: capacity.Concurrency}, SLO: slo, Metrics: v.Latencies, Percentiles: v.Percentiles, ByLength: v.LengthBounds != nil}
+	if axis == sweep.RequestRate {
+		d.Curve.Axis = capacity.RequestRate
+	}
+	return d
+}
+
+// incomplete says why a sweep ended early, "" when it did not.
+func incomplete(state outputs.RunState, reason string) string {
+	if state == outputs.StateDone {
+		return ""
+	}
+	return fmt.Sprintf("the sweep is incomplete (%s): %s", state, reason)
+}
+
+// evaluateSweep draws a document's conclusions; nothing is written.
+func evaluateSweep(d *capacity.Document, m metrics.Options, state outputs.RunState, reason string) error {
+	if note := incomplete(state, reason); note != "" {
+		d.Notes = append(d.Notes, note)
+	}
 	if err := d.Curve.Pool(m); err != nil {
-		return nil, &tasks.EnvironmentError{Err: err}
+		return &tasks.EnvironmentError{Err: err}
 	}
 	d.Evaluate()
+	return nil
+}
+
+// writeSweep writes everything a sweep's folder holds.
+func writeSweep(c *cli.Context, store *sweep.Store, d *capacity.Document, v sweepView) (*summarizers.Summary, error) {
 	spec := store.Spec()
-	meta := map[string]any{"tool": toolInfo(), "settings": spec.Settings, "facts": spec.Facts, "plan": spec.Plan, "length_bounds": m.LengthBounds}
+	meta := map[string]any{"tool": toolInfo(), "settings": spec.Settings, "facts": spec.Facts, "plan": spec.Plan, "shown": v}
 	lang := c.String("lang")
 	if lang == "" {
 		lang = "en"
@@ -141,67 +187,78 @@ func sweepReports(c *cli.Context, store *sweep.Store, d *capacity.Document, m me
 	return s, nil
 }
 
-// storedAnswer is what sweep.json keeps of a search.
-type storedAnswer struct {
+// storedSweep is what of sweep.json cannot be computed from the points: what the
+// search did, and what was shown.
+type storedSweep struct {
 	Search *capacity.Capacity `json:"search"`
+	Shown  *sweepView         `json:"shown"`
 }
 
-// reportSweep rebuilds a sweep's reports from its points (`ais_bench report
-// SWEEP`).
-func reportSweep(c *cli.Context, name string) error {
-	store, err := sweep.Read(c.String("work-dir"), name, sweepKind)
-	if err != nil {
-		return err
-	}
+// rebuildSweep makes a sweep's document from its points.
+func rebuildSweep(store *sweep.Store, v sweepView) (*capacity.Document, error) {
 	spec := store.Spec()
 	var plan map[string]string
-	_ = json.Unmarshal(spec.Plan, &plan) // a plan that cannot be read tells nothing of how it is shown
-	// What is not chosen now is shown as the sweep showed it.
-	for _, flag := range []string{"metric-percentiles", "by-length-bucket", "title"} {
-		value := plan[flag]
-		if flag == "metric-percentiles" && value == "" {
-			value = "50,95,99"
-		}
-		if value != "" && !c.IsSet(flag) {
-			if err := c.Set(flag, value); err != nil {
-				return usagef("the sweep's --%s: %w", flag, err)
-			}
-		}
-	}
-	m, err := metricOptions(c)
-	if err != nil {
-		return err
-	}
-	bounds := m.LengthBounds
-	d := &capacity.Document{Curve: &capacity.Curve{Axis: capacity.Concurrency}, ByLength: bounds != nil, Percentiles: m.Percentiles}
-	if spec.Settings["axis"] == sweep.RequestRate {
-		d.Curve.Axis = capacity.RequestRate
-	}
-	d.Metrics = splitCommas([]string{plan["percentile-metrics"]})
-	m.Percentiles = withPercentiles(m.Percentiles)
+	_ = json.Unmarshal(spec.Plan, &plan) // a plan that cannot be read names no condition
+	var slo *capacity.SLO
+	var err error
 	if text := plan["slo"]; text != "" {
-		if d.SLO, err = capacity.ParseSLO(text); err != nil {
-			return usagef("the sweep's --slo %w", err)
+		if slo, err = capacity.ParseSLO(text); err != nil {
+			return nil, usagef("the sweep's --slo %w", err)
 		}
-		m.Percentiles = append(m.Percentiles, d.SLO.Percentiles()...)
-		var stored storedAnswer
+	}
+	m, err := v.metrics(slo)
+	if err != nil {
+		return nil, usage(err)
+	}
+	d := v.document(spec.Settings["axis"], slo)
+	if slo != nil {
+		var stored storedSweep
 		if err := outputs.ReadJSON(store.Run().Path("sweep.json"), &stored); err == nil {
 			d.Capacity = stored.Search
 		}
 	}
 	done, err := store.Points()
 	if err != nil {
-		return err
+		return nil, err
 	}
 	for _, p := range done {
 		if err := addPoint(d.Curve, store.Run().Dir(), p, m); err != nil {
-			return err
+			return nil, err
 		}
 	}
 	if len(d.Curve.Levels) == 0 {
-		return &tasks.EnvironmentError{Err: fmt.Errorf("%s has no point that is done: nothing to report", store.Run().Dir())}
+		return nil, &tasks.EnvironmentError{Err: fmt.Errorf("%s has no point that is done: nothing to report", store.Run().Dir())}
 	}
-	s, err := sweepReports(c, store, d, m)
+	man := store.Manifest()
+	return d, evaluateSweep(d, m, man.State, man.StateReason)
+}
+
+// reportSweep rebuilds a sweep's reports from its points (`ais_bench report
+// SWEEP`). What is not chosen now is shown as it was.
+func reportSweep(c *cli.Context, name string) error {
+	store, err := sweep.Read(c.String("work-dir"), name, sweepKind)
+	if err != nil {
+		return err
+	}
+	v := shownBefore(store)
+	if c.IsSet("metric-percentiles") {
+		if v.Percentiles, err = percentiles(c); err != nil {
+			return err
+		}
+	}
+	if c.IsSet("goodput") {
+		v.Goodput = c.StringSlice("goodput")
+	}
+	if c.IsSet("by-length-bucket") {
+		if v.LengthBounds, err = lengthBounds(c); err != nil {
+			return err
+		}
+	}
+	d, err := rebuildSweep(store, v)
+	if err != nil {
+		return err
+	}
+	s, err := writeSweep(c, store, d, v)
 	if err != nil {
 		return err
 	}
@@ -212,4 +269,27 @@ func reportSweep(c *cli.Context, name string) error {
 		fmt.Fprintln(c.App.Writer, "wrote "+store.Run().Path(f))
 	}
 	return nil
+}
+
+// shownBefore is the view a sweep's files were made with.
+func shownBefore(store *sweep.Store) sweepView {
+	var stored storedSweep
+	if err := outputs.ReadJSON(store.Run().Path("sweep.json"), &stored); err == nil && stored.Shown != nil {
+		return *stored.Shown
+	}
+	return sweepView{Percentiles: []float64{50, 95, 99}} // killed before it wrote any
+}
+
+// sweepAgain are a sweep's files made again from its points, for `verify`.
+func sweepAgain(run *outputs.Run) *verify.Sweep {
+	store, err := sweep.Read("", run.Dir(), sweepKind)
+	if err != nil {
+		return &verify.Sweep{Why: err.Error()}
+	}
+	d, err := rebuildSweep(store, shownBefore(store))
+	if err != nil {
+		return &verify.Sweep{Why: err.Error()}
+	}
+	doc := d.JSON(nil)
+	return &verify.Sweep{Tables: d.Tables(), CSV: summarizers.SweepCSV(d), JSON: map[string]any{"axis": doc["axis"], "points": doc["points"], "knee": doc["knee"], "limited_by": doc["limited_by"]}}
 }

@@ -14,6 +14,7 @@ import (
 	"ais_bench/outputs"
 	"ais_bench/summarizers/verify"
 	"ais_bench/tasks"
+	"ais_bench/tasks/sweep"
 )
 
 // verifyCommand checks run folders against themselves.
@@ -98,6 +99,9 @@ func verifyRun(c *cli.Context, run *outputs.Run) (*verify.Report, error) {
 			}
 			o.Scores[s.Pair] = v
 		}
+	}
+	if sweep.Is(run.Dir(), sweepKind) {
+		o.Sweep = sweepAgain(run)
 	}
 	return verify.Run(c.Context, run, o)
 }

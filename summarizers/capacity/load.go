@@ -89,10 +89,12 @@ func serverOf(run *outputs.Run, model, dataset string) *Server {
 		return nil
 	}
 	s.Polls = len(at)
+	total := 0.0 // of whole numbers: the order of a map does not show
 	for _, g := range at {
 		s.Running = max(s.Running, g.running)
-		s.Waiting += g.waiting / float64(len(at))
+		total += g.waiting
 	}
+	s.Waiting = total / float64(len(at))
 	if v, err := strconv.ParseFloat(fmt.Sprint(w.Parameters["max_num_seqs"].Value), 64); err == nil {
 		s.MaxRunning = v
 	}

@@ -19,6 +19,8 @@ type Options struct {
 	// results that has none here is not checked. Scoring needs data and scorers,
 	// which belong to the caller.
 	Scores map[outputs.Pair]Scores
+	// Sweep is what the caller makes again of a sweep's folder; nil for a run.
+	Sweep *Sweep
 }
 
 // Scores is one result recomputed.
@@ -59,6 +61,7 @@ func Run(ctx context.Context, run *outputs.Run, o Options) (*Report, error) {
 		v.performance(p)
 		v.scores(p)
 	}
+	v.sweep()
 	v.summaries()
 	v.others()
 	return r, nil
