@@ -9,7 +9,7 @@ import (
 // translator. What is not here stays English, which a test finds.
 var terms = sync.OnceValue(func() map[string]string {
 	all := map[string]string{}
-	for _, list := range []map[string]string{termsWords, termsMetrics, termsHealth, termsNotes, termsContract, termsServer, termsCompare, termsPage} {
+	for _, list := range []map[string]string{termsWords, termsMetrics, termsHealth, termsNotes, termsContract, termsServer, termsCompare, termsSweep, termsPage} {
 		maps.Copy(all, list)
 	}
 	return all

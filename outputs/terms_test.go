@@ -225,7 +225,7 @@ func TestTranslator(t *testing.T) {
 		t.Errorf("an English report says %q", got)
 	}
 	seen := map[string]bool{}
-	for _, list := range []map[string]string{termsWords, termsMetrics, termsHealth, termsNotes, termsContract, termsServer, termsCompare, termsPage} {
+	for _, list := range []map[string]string{termsWords, termsMetrics, termsHealth, termsNotes, termsContract, termsServer, termsCompare, termsSweep, termsPage} {
 		for k, v := range list {
 			if seen[k] {
 				t.Errorf("%q is translated twice", k)

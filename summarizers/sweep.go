@@ -43,7 +43,7 @@ func SweepReport(run *outputs.Run, d *capacity.Document, meta map[string]any, o 
 		return s, nil
 	}
 	data := &outputs.ReportData{Title: o.Title, RunName: filepath.Base(run.Dir()), Generated: time.Now(), Tool: o.Tool, Lang: o.Lang, Verdict: o.Verdict,
-		Headlines: d.Headlines(), Notes: append(append([]string{}, o.Notes...), ClientBound(health)...), Sections: d.Sections(), Help: append(capacity.Definitions(), metrics.Definitions()...)}
+		Headlines: d.Headlines(), Notes: append(append([]string{}, o.Notes...), sweepClient(d)...), Sections: d.Sections(), Help: append(capacity.Definitions(), metrics.Definitions()...)}
 	if data.Title == "" {
 		data.Title = "Sweep over " + strings.ReplaceAll(d.Curve.Axis.Name, "_", " ")
 	}
@@ -51,6 +51,7 @@ func SweepReport(run *outputs.Run, d *capacity.Document, meta map[string]any, o 
 		data.Checklist, data.Config = m.Checklist, configEntries(m)
 	}
 	if t := ClientTable(health); len(t.Rows) > 0 {
+		t.Notes = sweepClient(d)
 		data.Sections = append(data.Sections, outputs.Section{ID: "client-health", Title: "Client health", Sheet: "Environment", Tables: []outputs.Table{t}})
 	}
 	data.Sections = append(data.Sections, o.Sections...)
@@ -76,6 +77,32 @@ func SweepCSV(d *capacity.Document) map[string]outputs.Table {
 		files["sweep_by_length.csv"] = d.LengthCSV()
 	}
 	return files
+}
+
+// sweepClient says in one line at which points the client was in the way.
+func sweepClient(d *capacity.Document) []string {
+	var bound, suspect []string
+	runs := 0
+	for _, l := range d.Curve.Levels {
+		for _, r := range l.Runs {
+			runs++
+			name := fmt.Sprintf("%g/%d", l.Value, r.Number)
+			switch r.ClientBound {
+			case "yes":
+				bound = append(bound, name)
+			case "suspect":
+				suspect = append(suspect, name)
+			}
+		}
+	}
+	var notes []string
+	if len(bound) > 0 {
+		notes = append(notes, fmt.Sprintf("the client was the bottleneck in %d of %d runs: their figures describe this machine as much as the service (load/run: %s)", len(bound), runs, strings.Join(bound, ", ")))
+	}
+	if len(suspect) > 0 {
+		notes = append(notes, fmt.Sprintf("the client may have been the bottleneck in %d of %d runs: see Client health before trusting their tail latencies (load/run: %s)", len(suspect), runs, strings.Join(suspect, ", ")))
+	}
+	return notes
 }
 
 // sweepHealth is the client's health of every run, by point.

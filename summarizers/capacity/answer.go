@@ -115,7 +115,7 @@ func (c *Curve) why(s *SLO, value *float64) string {
 		if cl.State == Holds || cl.Value == nil {
 			continue
 		}
-		text := fmt.Sprintf("%s is %s", cl.left(), cl.show(*cl.Value))
+		text := fmt.Sprintf("%s = %s", cl.left(), cl.show(*cl.Value))
 		if cl.State == Undecided && cl.Low != nil {
 			text += fmt.Sprintf(", interval %s to %s over %d runs", cl.show(*cl.Low), cl.show(*cl.High), len(l.Runs))
 		}
@@ -155,7 +155,7 @@ func (j Judgement) headrooms() string {
 		if c.Value == nil || c.Limit == nil {
 			continue
 		}
-		text := fmt.Sprintf("%s is %s of %s", c.left(), c.show(*c.Value), c.show(*c.Limit))
+		text := fmt.Sprintf("%s = %s, limit %s", c.left(), c.show(*c.Value), c.show(*c.Limit))
 		if c.Headroom != nil {
 			text += fmt.Sprintf(" (%s left)", percent(*c.Headroom))
 		}

@@ -53,17 +53,28 @@ func (d *Document) Charts() []outputs.Chart {
 	return out
 }
 
-// marks are the vertical lines of charts over the load.
+// marks are the vertical lines of charts over the load; where several fall
+// together there is one.
 func (d *Document) marks() []outputs.ChartMark {
 	var m []outputs.ChartMark
-	if d.Knee.Value != nil && d.Knee.State != KneeNotReached {
-		m = append(m, outputs.ChartMark{X: *d.Knee.Value, Label: "knee"})
-	}
-	if c := d.Capacity; c != nil && c.Highest != nil {
-		m = append(m, outputs.ChartMark{X: *c.Highest, Label: "highest that holds the SLO"})
-		if c.Recommended != nil && *c.Recommended != *c.Highest {
-			m = append(m, outputs.ChartMark{X: *c.Recommended, Label: "recommended"})
+	add := func(x *float64, label string) {
+		if x == nil {
+			return
 		}
+		for i := range m {
+			if m[i].X == *x {
+				m[i].Label += "; " + label
+				return
+			}
+		}
+		m = append(m, outputs.ChartMark{X: *x, Label: label})
+	}
+	if d.Knee.State != KneeNotReached {
+		add(d.Knee.Value, "knee")
+	}
+	if c := d.Capacity; c != nil {
+		add(c.Highest, "SLO")
+		add(c.Recommended, "recommended")
 	}
 	return m
 }

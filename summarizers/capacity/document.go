@@ -63,7 +63,7 @@ func (d *Document) Headlines() []outputs.Headline {
 	axis := d.Curve.Axis
 	var list []outputs.Headline
 	load := func(name string, v *float64, note string, mark outputs.Mark) {
-		list = append(list, outputs.Headline{Name: name, Value: v, Unit: axis.Unit, Kind: outputs.KindFloat, Note: note, Mark: mark})
+		list = append(list, outputs.Headline{Name: name, Value: v, Unit: axis.Unit, Kind: d.axisColumn().Kind, Note: note, Mark: mark})
 	}
 	if c := d.Capacity; c != nil {
 		mark := outputs.MarkGood
@@ -89,7 +89,7 @@ func (d *Document) Headlines() []outputs.Headline {
 		}
 	}
 	if top >= 0 {
-		list = append(list, outputs.Headline{Name: "Largest throughput", Value: d.Curve.Levels[top].Over(x).Mean, Unit: x.Unit, Kind: outputs.KindFloat, Format: "%.1f", Note: "at " + axis.label(d.Curve.Levels[top].Value)})
+		list = append(list, outputs.Headline{Name: "Largest throughput", Value: d.Curve.Levels[top].Over(x).Mean, Unit: x.Unit, Kind: outputs.KindFloat, Format: "%.1f", Note: "measured at " + axis.label(d.Curve.Levels[top].Value)})
 	}
 	return list
 }

@@ -53,7 +53,7 @@ func (d *Document) figures() []Figure {
 // of their 95 % interval where there are several.
 func (d *Document) Table() outputs.Table {
 	t := outputs.Table{ID: "sweep", Title: "Sweep over " + strings.ToLower(d.Curve.Axis.Title()),
-		Columns: []outputs.Column{{Name: d.Curve.Axis.Title(), Unit: d.Curve.Axis.Unit, Kind: outputs.KindFloat}, {Name: "Runs", Kind: outputs.KindInt},
+		Columns: []outputs.Column{d.axisColumn(), {Name: "Runs", Kind: outputs.KindInt},
 			{Name: "Requests", Kind: outputs.KindInt}, {Name: "Failed", Kind: outputs.KindInt}}}
 	shown := []Figure{must("request_throughput"), must("output_throughput"), must("total_token_throughput")}
 	names := []string{"Throughput", "Output", "Input + output"}
@@ -105,6 +105,15 @@ func (d *Document) Table() outputs.Table {
 	return t
 }
 
+// axisColumn is the column of the load.
+func (d *Document) axisColumn() outputs.Column {
+	c := outputs.Column{Name: d.Curve.Axis.Title(), Unit: d.Curve.Axis.Unit, Kind: outputs.KindFloat}
+	if d.Curve.Axis == Concurrency {
+		c.Name, c.Kind = "Concurrency limit", outputs.KindInt // that which was reached is another figure
+	}
+	return c
+}
+
 // Texts are the conclusions, one line each.
 func (d *Document) Texts() []string {
 	lines := []string{d.Knee.Text}
@@ -137,7 +146,7 @@ func (d *Document) remarks(l *Level) string {
 	case "suspect":
 		parts = append(parts, "client suspect")
 	}
-	return strings.Join(parts, ", ")
+	return strings.Join(parts, "; ")
 }
 
 func stateCell(s Truth) outputs.Cell {
@@ -162,7 +171,7 @@ func (d *Document) LengthTable() outputs.Table {
 		return outputs.Column{Name: name, Unit: "ms", Kind: outputs.KindFloat, Format: "%.2f"}
 	}
 	t := outputs.Table{ID: "sweep_by_length", Title: "By input length", Columns: []outputs.Column{
-		{Name: d.Curve.Axis.Title(), Unit: d.Curve.Axis.Unit, Kind: outputs.KindFloat}, {Name: "Length"}, {Name: "Input tokens"}, {Name: "Requests", Kind: outputs.KindInt}, {Name: "Failed", Kind: outputs.KindInt},
+		d.axisColumn(), {Name: "Length"}, {Name: "Input tokens"}, {Name: "Requests", Kind: outputs.KindInt}, {Name: "Failed", Kind: outputs.KindInt},
 		ms("TTFT mean"), ms("TTFT P50"), ms("TTFT P95"), ms("TTFT P99"), ms("TPOT mean"), ms("TPOT P99"), ms("E2EL mean"), ms("E2EL P50"), ms("E2EL P95"), ms("E2EL P99"),
 		{Name: "Output tokens, mean", Kind: outputs.KindFloat, Format: "%.1f"}}}
 	weak := false
@@ -206,7 +215,7 @@ func lengths(b metrics.Bucket) string {
 func (d *Document) KneeTable() outputs.Table {
 	x := must(d.Knee.Basis)
 	t := outputs.Table{ID: "sweep_knee", Title: "Knee: power by load", Columns: []outputs.Column{
-		{Name: d.Curve.Axis.Title(), Unit: d.Curve.Axis.Unit, Kind: outputs.KindFloat}, {Name: "Throughput", Unit: x.Unit, Kind: outputs.KindFloat, Format: "%.1f"},
+		d.axisColumn(), {Name: "Throughput", Unit: x.Unit, Kind: outputs.KindFloat, Format: "%.1f"},
 		{Name: "E2EL mean", Unit: "ms", Kind: outputs.KindFloat, Format: "%.2f"}, {Name: "Power", Unit: x.Unit + "/s", Kind: outputs.KindFloat, Format: "%.1f"},
 		{Name: "Of the largest", Unit: "%", Kind: outputs.KindPercent}, {Name: "Past first token", Unit: "requests", Kind: outputs.KindFloat, Format: "%.1f"}, {Name: "Note"}}}
 	best := 0.0
@@ -235,8 +244,8 @@ func (d *Document) KneeTable() outputs.Table {
 // CapacityTable is what the search tried: one row a candidate, one column a
 // clause of the condition.
 func (d *Document) CapacityTable() outputs.Table {
-	t := outputs.Table{ID: "sweep_slo", Title: "Search: " + d.Capacity.SLO, Columns: []outputs.Column{
-		{Name: d.Curve.Axis.Title(), Unit: d.Curve.Axis.Unit, Kind: outputs.KindFloat}, {Name: "Runs", Kind: outputs.KindInt}, {Name: "Result"}}}
+	t := outputs.Table{ID: "sweep_slo", Title: "Search for the highest load: " + d.Capacity.SLO, Columns: []outputs.Column{
+		d.axisColumn(), {Name: "Runs", Kind: outputs.KindInt}, {Name: "Result"}}}
 	for _, n := range d.SLO.comparisons {
 		t.Columns = append(t.Columns, outputs.Column{Name: n.String(), Kind: outputs.KindFloat, Format: "%.3f"})
 	}

@@ -1,0 +1,88 @@
+package outputs
+
+// termsSweep are the texts of load sweeps.
+var termsSweep = map[string]string{
+	// Tables.
+	"Sweep over %s": "负载扫描：{1}", "concurrency": "并发数", "Concurrency limit": "并发上限", "Request rate": "请求速率", "request rate": "请求速率", "request_rate": "请求速率",
+	"concurrency %s": "并发数 {1}", "Runs": "运行次数", "Throughput": "吞吐", "Output": "输出", "Input + output": "输入 + 输出",
+	"holds": "满足", "fails": "不满足", "undecided": "未定", "Result": "结果", "Search for the highest load: %s": "搜索最高负载：{1}", "Least head-room": "最小余量", "Length": "长度",
+	"knee": "拐点", "highest that holds": "满足条件的最高负载", "recommended": "推荐", "client suspect": "客户端可疑",
+	"Knee: power by load": "拐点：各负载的功效", "Power": "功效", "Of the largest": "占最大值", "Past first token": "已出首词元",
+	"dir": "目录",
+
+	// Headlines and charts.
+	"Highest %s that holds the SLO": "满足 SLO 的最高{1}", "Recommended %s": "推荐的{1}", "Knee, %s": "拐点，{1}", "Throughput at the knee": "拐点处的吞吐", "Largest throughput": "最大吞吐",
+	"measured at %s": "测于{1}", "%s below the highest": "比最高负载低 {1}", "no load tried holds %s": "试过的负载都不满足 {1}",
+	"limited by: %s": "限制因素：{1}", "output_throughput": "输出词元吞吐", "request_throughput": "请求吞吐", "output throughput": "输出词元吞吐", "request throughput": "请求吞吐",
+	"output throughput (token/s)": "输出词元吞吐（词元/秒）", "request throughput (req/s)": "请求吞吐（请求/秒）",
+	"concurrency (requests in flight at most)": "并发数（在途请求上限）", "request rate (req/s)": "请求速率（请求/秒）",
+	"Throughput against %s": "吞吐随{1}的变化", "Time to first token against %s": "首词元时间随{1}的变化", "Time per token against %s": "每词元时间随{1}的变化",
+	"Latency against %s": "时延随{1}的变化", "Latency against throughput": "时延与吞吐", "in proportion to the first": "按首点成比例", "TPOT and ITL (ms)": "TPOT 与 ITL（毫秒）",
+	"the second line is what the first level's throughput would grow to if every added request brought as much; it is cut where it leaves the data": "第二条线是假设每个新增请求都带来同样的吞吐时首点吞吐的增长；超出数据范围处截断",
+	"one point a level; to the right is more throughput, upwards is slower: beyond the knee points rise without moving right":                       "每个负载一个点；越往右吞吐越高，越往上越慢：越过拐点后，点只上升而不右移",
+
+	// Conclusions.
+	"knee at %s: %s, E2EL mean %s ms; from there to %s (%s load) throughput changes by %s and E2EL by %s":                        "拐点在{1}：{2}，E2EL 平均 {3} 毫秒；由此到 {4}（负载 {5}），吞吐变化 {6}，E2EL 变化 {7}",
+	"the knee lies at or below %s: %s, E2EL mean %s ms; from there to %s (%s load) throughput changes by %s and E2EL by %s":      "拐点不高于{1}：{2}，E2EL 平均 {3} 毫秒；由此到 {4}（负载 {5}），吞吐变化 {6}，E2EL 变化 {7}",
+	"no knee up to %s: throughput still pays for latency there (largest power at %s: %s, E2EL mean %s ms); measure higher loads": "到{1}为止没有拐点：此处吞吐的增长仍抵得过时延（功效最大在{2}：{3}，E2EL 平均 {4} 毫秒）；请测量更高的负载",
+	"no knee: %d levels with figures; it takes three":                                                                            "没有拐点：只有 {1} 个负载有数据；至少需要三个",
+	"%s (by %s noise anywhere from %s to %s)":                                                                                    "{1}（噪声为 {2}，可能在 {3} 至 {4} 之间）",
+	"%s, the lowest load measured":                          "{1}（所测最低负载）",
+	"nothing limited the service within the loads measured": "在所测负载范围内没有限制",
+	"without a knee there is nothing to explain":            "没有拐点，无需解释",
+	"the server's batch is full: %s":                        "服务端批次已满：{1}",
+	"requests wait for their first token: %s":               "请求在等待首词元：{1}",
+	"decoding: %s":             "解码：{1}",
+	"waiting and decoding: %s": "等待与解码：{1}",
+	"every token takes longer with more sequences in the batch (compute or memory bandwidth)": "批次中的序列越多，每个词元越慢（算力或显存带宽）",
+	"from %s to %s E2EL grows by %s ms, TTFT by %s ms, TPOT by %s":                            "从 {1} 到 {2}，E2EL 增加 {3} 毫秒，TTFT 增加 {4} 毫秒，TPOT 变化 {5}",
+	"from %s to %s E2EL grows by %s ms, TTFT by %s ms":                                        "从 {1} 到 {2}，E2EL 增加 {3} 毫秒，TTFT 增加 {4} 毫秒",
+	"%s and %s requests are past their first token at once":                                   "同时已出首词元的请求数为 {1} 与 {2}",
+	"%s and %s requests are past their first token at once, so more load puts no more answers under way: a full batch (max-num-seqs), KV memory, or the computation of prompts": "同时已出首词元的请求数为 {1} 与 {2}，因此加大负载不会让更多回答同时进行：批次已满（max-num-seqs）、KV 显存或提示计算受限",
+	"the server's metrics at %s: up to %s requests running, %s waiting on average, max_num_seqs %s, KV memory up to %s used":                                                    "服务端指标（{1}）：最多 {2} 个请求运行，平均 {3} 个等待，max_num_seqs 为 {4}，KV 显存最多用 {5}",
+	"the server's metrics at %s: up to %s requests running, %s waiting on average, KV memory up to %s used":                                                                     "服务端指标（{1}）：最多 {2} 个请求运行，平均 {3} 个等待，KV 显存最多用 {4}",
+	"the server's metrics at %s: up to %s requests running, %s waiting on average":                                                                                              "服务端指标（{1}）：最多 {2} 个请求运行，平均 {3} 个等待",
+	"the client's own health there: bottleneck \"yes\" (see Client health)":                                                                                                     "此处客户端自身是瓶颈（见客户端健康）",
+	"the client's own health there: bottleneck \"suspect\" (see Client health)":                                                                                                 "此处客户端自身可疑（见客户端健康）",
+	"the client was the bottleneck at %s: the curve describes this machine as much as the service (see Client health of that point)":                                            "客户端在{1}是瓶颈：曲线反映的既是服务也是本机（见该点的客户端健康）",
+	"%s of the requests fail at %s (%s)": "{2}时 {1} 的请求失败（{3}）",
+	"at %s requests waited %s ms on average in this client for a slot below --concurrency-cap: the service was not offered that rate": "在{1}，请求在本客户端平均等待 {2} 毫秒才得到 --concurrency-cap 之下的名额：并未以该速率向服务发送",
+	"answers were not streamed: waiting cannot be told from decoding":                                                                 "回答不是流式的：无法区分等待与解码",
+	"E2EL does not grow from %s to %s": "从 {1} 到 {2}，E2EL 没有增长",
+	"concurrency cap":                  "并发上限", "failures": "失败", "server: decoding": "服务端：解码",
+	"server: waiting and decoding": "服务端：等待与解码", "nothing within the range": "范围内没有限制",
+
+	// The search.
+	"highest load that holds %s: %s; it is the highest that was tried, so the service may carry more": "满足 {1} 的最高负载：{2}；这是试过的最高负载，服务可能承受更多",
+	"highest load that holds %s: %s (to %s; %s fails: %s)":                                            "满足 {1} 的最高负载：{2}（精度 {3}；{4}不满足：{5}）",
+	"highest load that holds %s: %s (to %s; %s undecided: %s)":                                        "满足 {1} 的最高负载：{2}（精度 {3}；{4}未定：{5}）",
+	"no load tried holds %s: not even %s (%s)":                                                        "试过的负载都不满足 {1}：{2}也不满足（{3}）",
+	"%s = %s, interval %s to %s over %d runs":                                                         "{1} = {2}，{5} 次运行的区间为 {3} 至 {4}",
+	"head-room there: %s":         "该处的余量：{1}",
+	"%s = %s, limit %s (%s left)": "{1} = {2}，限值 {3}（余 {4}）",
+	"%s = %s, limit %s":           "{1} = {2}，限值 {3}",
+	"%d of %d requests succeeded there, which supports a success rate of at least %s (Wilson, 95 %%)":           "该处 {2} 个请求中 {1} 个成功，支持成功率至少为 {3}（Wilson，95 %）",
+	"recommended operating point, %s below: %s, which holds; head-room: %s":                                     "推荐的运行点，低 {1}：{2}，满足条件；余量：{3}",
+	"recommended operating point, %s below: %s, which fails; head-room: %s":                                     "推荐的运行点，低 {1}：{2}，不满足条件；余量：{3}",
+	"recommended operating point, %s below: %s, which undecided; head-room: %s":                                 "推荐的运行点，低 {1}：{2}，未定；余量：{3}",
+	"in the order they were tried; a candidate is repeated until Student's 95 % interval over its runs decides": "按尝试顺序；每个候选重复运行，直到各次运行的 Student 95 % 区间能够判定",
+	"the sweep is incomplete (%s): %s":                                                                          "扫描不完整（{1}）：{2}", "by the user": "由用户中断",
+
+	// Below tables, and the client.
+	"± half of Student's 95 % interval of the mean over runs; a percentile is the mean of the runs' percentiles":                                                  "± 为各次运行平均值的 Student 95 % 区间的一半；百分位数为各次运行百分位数的平均",
+	"* a run is too small a sample for this percentile (p95 needs 20 requests, p99 100)":                                                                          "* 一次运行的样本太小，不足以支持该百分位（p95 需 20 个请求，p99 需 100 个）",
+	"* the sample is too small to support this percentile (p95 needs 20 values, p99 100)":                                                                         "* 样本太小，不足以支持该百分位（p95 需 20 个值，p99 需 100 个）",
+	"%d requests are in no row: their input tokens are not known (no usage; failed requests have none)":                                                           "{1} 个请求不在任何一行：其输入词元数未知（没有 usage；失败的请求也没有）",
+	"power = throughput / mean E2EL; it rises while doubling the load brings more than √2 times the throughput, and is largest at the knee (Kleinrock 1979)":      "功效 = 吞吐 / 平均 E2EL；负载加倍能带来超过 √2 倍吞吐时功效上升，在拐点处最大（Kleinrock 1979）",
+	"past first token = request throughput × (E2EL − TTFT), by Little's law the number of answers under way at once":                                              "已出首词元 = 请求吞吐 ×（E2EL − TTFT），按 Little 定律即同时进行的回答数",
+	"up to %s of the input tokens (at %s) came from the server's prefix cache: prompts share beginnings, or were asked before (--cache cold prevents the latter)": "最多 {1} 的输入词元（在{2}）来自服务端的前缀缓存：提示有共同开头，或以前问过（--cache cold 可避免后者）",
+	"the client was the bottleneck in %d of %d runs: their figures describe this machine as much as the service (load/run: %s)":                                   "{2} 次运行中有 {1} 次客户端是瓶颈：其数据反映的既是服务也是本机（负载/次：{3}）",
+	"the client may have been the bottleneck in %d of %d runs: see Client health before trusting their tail latencies (load/run: %s)":                             "{2} 次运行中有 {1} 次客户端可能是瓶颈：采信其尾部时延之前请看客户端健康（负载/次：{3}）",
+
+	// Reading help.
+	"Knee": "拐点", "Mean over runs": "各次运行的平均", "Head-room": "余量",
+	"the load with the largest power, throughput / mean E2EL (Kleinrock 1979): below it, doubling the load brings more than √2 times the throughput; levels with more than 1 % failures are no candidates": "功效（吞吐 / 平均 E2EL，Kleinrock 1979）最大的负载：在其之下，负载加倍能带来超过 √2 倍的吞吐；失败超过 1 % 的负载不作候选",
+	"a figure of a point is the mean of its runs' figures, a percentile the mean of the runs' percentiles; CV is the runs' standard deviation / mean, the interval Student's at 95 %":                      "一个点的数据是其各次运行的平均，百分位数是各次运行百分位数的平均；CV 为各次运行的标准差 / 平均，区间为 Student 95 %",
+	"what is left to a limit: (limit − value)/limit for an upper one; for a lower one of a share, the unused part of what may fail":                                                                        "离限值的余地：上限为（限值 − 值）/ 限值；比例的下限为允许失败部分中未用的份额",
+	"answers under way at once: request throughput × (mean E2EL − mean TTFT), by Little's law":                                                                                                             "同时进行的回答数：请求吞吐 ×（平均 E2EL − 平均 TTFT），按 Little 定律",
+}
