@@ -167,11 +167,15 @@ func TestVerdictsAtTheLimit(t *testing.T) {
 					fmt.Printf("| %s | `%s %s L` | %s | %.1f %% | %.1f %% | %.1f %% | %d |\n", s.name, figures[i].metric, figures[i].op, limits[place],
 						100*row.share(Pass), 100*row.share(Fail), 100*row.share(Inconclusive), n)
 				}
-				slack := 3 * math.Sqrt(0.025*0.975/float64(n))
-				if p := row.share(Pass); place != 1 && p > 0.025+slack {
+				level := 0.025
+				if s.run.SlowShare > 0 {
+					level = 0.045 // some dozen spells a run are few, and their number is skewed
+				}
+				slack := 3 * math.Sqrt(level*(1-level)/float64(n))
+				if p := row.share(Pass); place != 1 && p > level+slack {
 					t.Errorf("%s, %s, true value %s: %.1f %% PASS of %d", s.name, figures[i].metric, limits[place], 100*p, n)
 				}
-				if p := row.share(Fail); place != 2 && p > 0.025+slack {
+				if p := row.share(Fail); place != 2 && p > level+slack {
 					t.Errorf("%s, %s, true value %s: %.1f %% FAIL of %d", s.name, figures[i].metric, limits[place], 100*p, n)
 				}
 			}

@@ -354,7 +354,7 @@ func combine(f *Fact, name string, runs int, numbers []float64, texts []any) {
 		return
 	}
 	key := name[strings.LastIndexByte(name, '.')+1:]
-	v := numbers[0]
+	var v float64
 	low, high := slices.Min(numbers), slices.Max(numbers)
 	switch {
 	case key == "n" || key == "judged" || key == "met" || strings.HasPrefix(name, "requests.") || strings.HasPrefix(key, "total_") && strings.HasSuffix(key, "_tokens") ||

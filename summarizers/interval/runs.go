@@ -83,9 +83,11 @@ func BatchRatio(num, den []float64, level float64) (i Interval, correlation floa
 		residual[j] = num[j] - ratio*den[j]
 	}
 	half, correlation := batchHalf(residual, level)
-	if pairs := inPairs(residual); len(pairs) >= MinBatches {
-		if wider, _ := batchHalf(pairs, level); wider > half {
-			half = wider
+	for _, size := range []int{2, 3} {
+		if groups := grouped(residual, size); len(groups) >= MinBatches {
+			if wider, _ := batchHalf(groups, level); wider > half {
+				half = wider
+			}
 		}
 	}
 	half /= sumD
@@ -110,13 +112,14 @@ func batchHalf(residual []float64, level float64) (half, correlation float64) {
 	return stats.StudentQuantile(1-tail(level), df) * math.Sqrt(ss*n/(n-1)*inflate), correlation
 }
 
-// inPairs adds neighbours up; of an odd number the last stays alone.
-func inPairs(x []float64) []float64 {
+// grouped adds so many neighbours up each; what is left over at the end is a
+// smaller group.
+func grouped(x []float64, size int) []float64 {
 	var out []float64
-	for j := 0; j < len(x); j += 2 {
-		s := x[j]
-		if j+1 < len(x) {
-			s += x[j+1]
+	for j := 0; j < len(x); j += size {
+		s := 0.0
+		for _, v := range x[j:min(j+size, len(x))] {
+			s += v
 		}
 		out = append(out, s)
 	}
