@@ -55,7 +55,7 @@ func parameters(r *metrics.Result) outputs.Table {
 		add(m.name, m.of(r))
 	}
 	if weak {
-		t.Notes = append(t.Notes, "* the sample is too small to support this percentile (p90 needs 10 values, p95 20, p99 100, p99.9 1,000)")
+		t.Notes = append(t.Notes, tooSmall)
 	}
 	if r.Requests.Success == 0 {
 		t.Notes = append(t.Notes, "no request succeeded: there is nothing to time")
@@ -180,6 +180,9 @@ func common(r *metrics.Result) outputs.Table {
 	return t
 }
 
+// tooSmall explains the mark behind a percentile.
+const tooSmall = "* the sample is too small to support this percentile (p90 needs 10 values, p95 20, p99 100, p99.9 1,000)"
+
 // LengthTable shows latencies by input length.
 func LengthTable(r *metrics.Result) outputs.Table {
 	ms := func(name string) outputs.Column {
@@ -201,6 +204,12 @@ func LengthTable(r *metrics.Result) outputs.Table {
 		}
 		t.AddRow(name, l.Requests, l.Requests-l.Success, l.TTFT.Mean, l.TTFT.Percentile(50), p99(l.TTFT), l.TPOT.Mean, l.TPOT.Percentile(50), p99(l.TPOT),
 			l.E2EL.Mean, l.E2EL.Percentile(50), p99(l.E2EL), l.OutputTokens.Mean)
+	}
+	for _, l := range r.ByLength {
+		if l.Success > 0 && l.Success < 100 {
+			t.Notes = append(t.Notes, tooSmall)
+			break
+		}
 	}
 	if rest := r.Requests.Attempts - counted; rest > 0 {
 		t.Notes = append(t.Notes, fmt.Sprintf("%d requests are in no row: their input tokens are not known (no usage; failed requests have none)", rest))

@@ -195,6 +195,8 @@ func TestNormalizeArgs(t *testing.T) {
 		{"--generation-kwargs top_p=0.9 seed=1 --dry-run", "--generation-kwargs=top_p=0.9 --generation-kwargs=seed=1 --dry-run"},
 		{"datasets info gsm8k_gen --dataset-path x", "datasets info --dataset-path=x -- gsm8k_gen"},
 		{"--max-concurrency=4", "--batch-size=4"},
+		{"bench sweep --by-length-bucket s.json --reuse", "bench sweep --by-length-bucket=128,1024 --reuse=latest -- s.json"},
+		{"bench sweep --by-length-bucket 50,90 s.json", "bench sweep --by-length-bucket=50,90 -- s.json"},
 	} {
 		got, err := normalizeArgs(app, strings.Fields(c.in))
 		if err != nil || strings.Join(got, " ") != c.want {
