@@ -64,6 +64,7 @@ func benchThroughput(c *cli.Context) error {
 		if err != nil {
 			return &tasks.EnvironmentError{Err: err}
 		}
+		t.ModelID = s.ModelID
 		w := c.App.Writer
 		if err := t.Print(w); err != nil {
 			return fmt.Errorf("print the result: %w", err)
@@ -159,6 +160,7 @@ func benchLatency(c *cli.Context) error {
 		if err != nil {
 			return err
 		}
+		l.ModelID = s.ModelID
 		w := c.App.Writer
 		if err := l.Print(w); err != nil {
 			return fmt.Errorf("print the result: %w", err)

@@ -13,6 +13,7 @@ import (
 
 // Throughput is the result of `vllm bench throughput`.
 type Throughput struct {
+	ModelID               string  // for the JSON
 	Elapsed               float64 // s, first send to last end
 	Requests, Failed      int     // Requests completed
 	PromptTokens          int64
@@ -50,6 +51,7 @@ func ComputeThroughput(records Records) (*Throughput, error) {
 // JSON has vLLM's keys; extra, when not nil, goes under ExtraKey.
 func (t *Throughput) JSON(extra any) ([]byte, error) {
 	var j object
+	j.set("model_id", t.ModelID)
 	j.set("elapsed_time", float(t.Elapsed))
 	j.set("num_requests", t.Requests)
 	j.set("total_num_tokens", t.PromptTokens+t.OutputTokens)
@@ -73,6 +75,7 @@ var latencyPercentiles = []float64{10, 25, 50, 75, 90, 99}
 
 // Latency is the result of `vllm bench latency`, in seconds.
 type Latency struct {
+	ModelID     string // for the JSON
 	Avg, Std    float64
 	Latencies   []float64 // of each iteration, in order
 	Percentiles []float64 // 10, 25, 50, 75, 90, 99
@@ -130,6 +133,7 @@ func ComputeLatency(records Records, iteration func(*outputs.Record) int) (*Late
 // JSON has vLLM's keys; extra, when not nil, goes under ExtraKey.
 func (l *Latency) JSON(extra any) ([]byte, error) {
 	var j, p object
+	j.set("model_id", l.ModelID)
 	j.set("avg_latency", float(l.Avg))
 	j.set("std_latency", float(l.Std))
 	j.set("latencies", floats(l.Latencies))

@@ -440,7 +440,7 @@ func TestSGLangAndOffline(t *testing.T) {
 		t.Error(b.String())
 	}
 	doc, _ = tp.JSON(nil)
-	if string(doc) != `{"elapsed_time": 2.0, "num_requests": 2, "total_num_tokens": 35, "requests_per_second": 1.0, "tokens_per_second": 17.5}` {
+	if string(doc) != `{"model_id": "", "elapsed_time": 2.0, "num_requests": 2, "total_num_tokens": 35, "requests_per_second": 1.0, "tokens_per_second": 17.5}` {
 		t.Errorf("%s", doc)
 	}
 	l, err := ComputeLatency(three(), func(r *outputs.Record) int { return int(r.Scheduled) })
@@ -450,7 +450,7 @@ func TestSGLangAndOffline(t *testing.T) {
 	near(t, "average latency", l.Avg, (0.51+0.46)/2)
 	near(t, "failed iterations", float64(l.Failed), 1)
 	doc, _ = l.JSON(nil)
-	if keys, _ := keysOf(t, doc); strings.Join(keys, " ") != "avg_latency std_latency latencies percentiles" {
+	if keys, _ := keysOf(t, doc); strings.Join(keys, " ") != "model_id avg_latency std_latency latencies percentiles" {
 		t.Errorf("%s", doc)
 	}
 }
