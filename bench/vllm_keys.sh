@@ -33,6 +33,7 @@ export HF_HUB_OFFLINE=1 TRANSFORMERS_OFFLINE=1 HF_DATASETS_OFFLINE=1 VLLM_NO_USA
 export VLLM_LOGGING_LEVEL=WARNING TOKENIZERS_PARALLELISM=false
 
 python3 "$here/keys.py" files "$out"
+ln -sfn "$dir/tokenizer" "$out/tokenizer"
 
 # command CASE: what stands behind `bench serve`, but for address and result file
 command() {
@@ -49,7 +50,7 @@ command() {
   esac
 }
 
-common="--model sim --tokenizer $dir/tokenizer --seed 1024 --temperature 0 --ignore-eos --percentile-metrics ttft,tpot,itl,e2el,client_queue_time,e2el_including_client_queue --metric-percentiles 50,99 --save-result --save-detailed --disable-tqdm"
+common="--model sim --tokenizer tokenizer --seed 1024 --temperature 0 --ignore-eos --percentile-metrics ttft,tpot,itl,e2el,client_queue_time,e2el_including_client_queue --metric-percentiles 50,99 --save-result --save-detailed --disable-tqdm"
 
 # one TOOL CASE: the tool against a simulator of its own
 one() {
