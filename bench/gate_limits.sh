@@ -1,14 +1,15 @@
 #!/usr/bin/env bash
 # How often does `ais_bench gate` say PASS, FAIL and INCONCLUSIVE when the true value
 # is at the limit, 5 % better, 5 % worse? Runs one configuration against the
-# simulator again and again; what all runs together say is taken as the true value, and every run
-# is judged alone, then three at a time.
+# simulator again and again; what all runs together say is taken as the true
+# value, and every run is judged alone, then three at a time.
 #
 #	bench/gate_limits.sh [RUNS=20] [PROMPTS=800] [SCALE=1] [JOBS=1]
 #
-# SCALE multiplies the simulator's times, so that a busy machine disturbs it less; JOBS runs, each
-# with a simulator of its own, go on at once. AIS_BENCH is the program (default: ais_bench in PATH). Prints a
-# Markdown table.
+# SCALE multiplies the simulator's times, so that a busy machine disturbs it less;
+# JOBS runs, each with a simulator of its own, go on at once. The simulator's
+# prefix cache is off: it would make every run faster as it goes on. AIS_BENCH is
+# the program (default: ais_bench in PATH). Prints a Markdown table.
 set -euo pipefail
 runs=${1:-20} prompts=${2:-800} scale=${3:-1} jobs=${4:-1} bench=${AIS_BENCH:-ais_bench}
 work=$(mktemp -d)
@@ -16,7 +17,7 @@ trap 'kill $(jobs -p) 2>/dev/null; rm -rf "$work"' EXIT
 
 worker() { # number: every JOBS-th run
 	local out=$work/sim$1 url sim
-	"$bench" sim --port 0 --max-num-seqs 32 --preset h100-70b-tp8 --time-scale "$scale" >"$out" 2>"$out.err" &
+	"$bench" sim --port 0 --max-num-seqs 32 --preset h100-70b-tp8 --no-enable-prefix-caching --time-scale "$scale" >"$out" 2>"$out.err" &
 	sim=$!
 	until url=$(sed -n 's/^listening on //p' "$out") && [ -n "$url" ]; do sleep 0.1; done
 	for ((i = $1; i <= runs; i += jobs)); do
