@@ -13,12 +13,14 @@
 set -euo pipefail
 runs=${1:-20} prompts=${2:-800} scale=${3:-1} jobs=${4:-1} bench=${AIS_BENCH:-ais_bench}
 work=$(mktemp -d)
-trap 'kill $(jobs -p) 2>/dev/null; rm -rf "$work"' EXIT
+trap 'kill $(cat "$work"/*.pid) 2>/dev/null; wait; rm -rf "$work"' EXIT # without its simulator a run ends
 
 worker() { # number: every JOBS-th run
 	local out=$work/sim$1 url sim
+	: >"$out"
 	"$bench" sim --port 0 --max-num-seqs 32 --preset h100-70b-tp8 --no-enable-prefix-caching --time-scale "$scale" >"$out" 2>"$out.err" &
 	sim=$!
+	echo $sim >"$out.pid"
 	until url=$(sed -n 's/^listening on //p' "$out") && [ -n "$url" ]; do sleep 0.1; done
 	for ((i = $1; i <= runs; i += jobs)); do
 		"$bench" bench serve --base-url "$url" --backend openai-chat --endpoint /v1/chat/completions --random-input-len 64 --random-output-len 32 --random-range-ratio 0.3 \
