@@ -14,6 +14,7 @@ import (
 
 	"ais_bench/datasets/workloads"
 	"ais_bench/outputs"
+	"ais_bench/tasks"
 )
 
 type said struct{ Role, Content string }
@@ -251,5 +252,38 @@ func TestConversationSameSeedSameBytes(t *testing.T) {
 		if slices.Equal(a, c) {
 			t.Errorf("%s: another seed held the same conversations", dataset)
 		}
+	}
+}
+
+// stopper interrupts the run at the first answer.
+type stopper struct {
+	tasks.Quiet
+	once sync.Once
+	stop chan struct{}
+}
+
+func (s *stopper) Answered(*tasks.Task, *outputs.Record) { s.once.Do(func() { close(s.stop) }) }
+
+// An interrupt between two turns is no failure: what was not asked is said so.
+func TestConversationInterrupted(t *testing.T) {
+	rec := talker(t, "")
+	o := conversationOptions(t, rec)
+	o.Workload.ThinkTime = time.Hour // the interrupt comes while the user thinks
+	watch := &stopper{stop: make(chan struct{})}
+	o.Observer, o.Stop = watch, watch.stop
+	s, err := Prepare(t.Context(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := s.Run(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	in := out.Tasks[0].Inference
+	if n := len(rec.sent()); n != 1 || !out.Stopped || in.Failed != 0 || in.Answered != 0 || in.Cancelled != 1 || in.NotAsked != 3 {
+		t.Errorf("%d requests, stopped %v, %+v; want one request and nothing failed", n, out.Stopped, in)
+	}
+	if m, err := out.Run.ReadManifest(); err != nil || m.State != outputs.StateInterrupted || m.Pairs[0].NotAsked != 3 || m.Pairs[0].Failed != 0 {
+		t.Errorf("manifest %s, pairs %+v, %v", m.State, m.Pairs, err)
 	}
 }
