@@ -176,7 +176,7 @@ func TestHTMLInABrowser(t *testing.T) {
 		}
 	}
 	is("verdict", `document.querySelector("#verdict strong").textContent`, "FAIL")
-	is("charts", `String(document.querySelectorAll("main canvas").length)`, "10")
+	is("charts", `String(document.querySelectorAll("main canvas").length)`, "11")
 	is("every chart is painted", `String([...document.querySelectorAll("main canvas")].every(c => { const d = c.getContext("2d").getImageData(0, 0, c.width, c.height).data; let n = 0; for (let i = 3; i < d.length; i += 4) if (d[i]) n++; return n > 500; }))`, "true")
 
 	rows := `[...document.querySelectorAll("#samples-table tbody tr.sample td:nth-child(3)")].map(e => e.textContent)`
@@ -220,6 +220,238 @@ func TestHTMLInABrowser(t *testing.T) {
 	b.open(path)
 	if len(b.errors) > 0 {
 		t.Errorf("an untouched page reports: %v", b.errors)
+	}
+}
+
+// point is the middle of an element, scrolled into view.
+func (b *browser) point(selector string) (x, y float64) {
+	b.t.Helper()
+	var p struct{ X, Y float64 }
+	b.eval(`(() => { const e = document.querySelector(`+string(quoteJSON(selector))+`); e.scrollIntoView({ block: "center" }); const r = e.getBoundingClientRect(); return { X: r.left + r.width / 2, Y: r.top + r.height / 2 }; })()`, &p)
+	return p.X, p.Y
+}
+
+// mouse sends a real event of the pointer: pressed, moved, released, wheel.
+func (b *browser) mouse(kind string, x, y float64, more map[string]any) {
+	b.t.Helper()
+	e := map[string]any{"type": kind, "x": x, "y": y}
+	if kind == "mousePressed" || kind == "mouseReleased" {
+		e["button"], e["clickCount"] = "left", 1
+	}
+	for k, v := range more {
+		e[k] = v
+	}
+	b.call("Input.dispatchMouseEvent", e, nil)
+}
+
+func (b *browser) click(selector string) {
+	b.t.Helper()
+	x, y := b.point(selector)
+	b.mouse("mousePressed", x, y, nil)
+	b.mouse("mouseReleased", x, y, nil)
+}
+
+func (b *browser) key(name string) {
+	b.t.Helper()
+	code := map[string]int{"ArrowRight": 39, "ArrowLeft": 37, "Escape": 27, "Enter": 13, "Tab": 9, "+": 187, "0": 48}[name]
+	e := map[string]any{"type": "keyDown", "key": name, "windowsVirtualKeyCode": code}
+	if name == "Enter" {
+		e["text"] = "\r"
+	}
+	b.call("Input.dispatchKeyEvent", e, nil)
+	b.call("Input.dispatchKeyEvent", map[string]any{"type": "keyUp", "key": name, "windowsVirtualKeyCode": code}, nil)
+}
+
+// A reader with a mouse: hovers over a chart, zooms it and the timeline, sorts
+// and filters the samples, changes theme and language.
+func TestPageByMouse(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "report.html")
+	if err := WriteHTML(path, demoHTML(2000), nil); err != nil {
+		t.Fatal(err)
+	}
+	b := startBrowser(t)
+	b.open(path)
+	is := func(what, script, want string) {
+		t.Helper()
+		if got := b.text(script); got != want {
+			t.Errorf("%s: %q, want %q", what, got, want)
+		}
+	}
+	holds := func(what, script string) { t.Helper(); is(what, "String(!!("+script+"))", "true") }
+
+	// Chart: what it reads out follows the pointer; drag zooms, double-click resets.
+	const chart = "#chart-cdf-ttft canvas"
+	x, y := b.point(chart)
+	b.mouse("mouseMoved", x, y, nil)
+	holds("the pointer reads a value", `!document.getElementById("tip").hidden && /TTFT: [\d.]+  @ [\d.]+/.test(document.getElementById("tip").textContent)`)
+	b.eval(`window.before = document.querySelector("`+chart+`").toDataURL()`, nil)
+	b.mouse("mousePressed", x-80, y, nil)
+	b.mouse("mouseMoved", x+80, y, map[string]any{"buttons": 1})
+	b.mouse("mouseReleased", x+80, y, nil)
+	holds("dragging zooms", `document.querySelector("`+chart+`").toDataURL() !== window.before && !document.querySelector("#chart-cdf-ttft .chart-head button").hidden`)
+	b.click("#chart-cdf-ttft .chart-head button")
+	b.mouse("mouseMoved", 5, 5, nil)
+	holds("reset shows all again", `document.querySelector("`+chart+`").toDataURL() === window.before`)
+	b.click("#chart-requests .legend button")
+	is("a series can be hidden", `document.querySelector("#chart-requests .legend button").getAttribute("aria-pressed")`, "false")
+	b.click("#chart-sweep details summary")
+	is("the numbers of a chart", `[...document.querySelectorAll("#chart-sweep tbody tr:first-child td")].map(e => e.textContent).join("|")`, "Output Token Throughput|1|100")
+
+	// Timeline: wheel zooms around the pointer, drag moves, buttons and double-click reset.
+	const line = "#chart-timeline canvas"
+	x, y = b.point(line)
+	b.mouse("mouseWheel", x, y, map[string]any{"deltaX": 0, "deltaY": -240})
+	var view []float64
+	read := func() { b.eval(`document.querySelector("`+line+`").dataset.view.split(" ").map(Number)`, &view) }
+	b.eval(`new Promise(done => { const look = () => document.querySelector("`+line+`").dataset.view ? done(1) : setTimeout(look, 20); look(); })`, nil)
+	read()
+	if view[0] <= 0 || view[1]-view[0] <= 0 || view[3]-view[2] >= 32 {
+		t.Errorf("after the wheel the timeline shows %v", view)
+	}
+	from := view[0]
+	b.mouse("mousePressed", x, y, nil)
+	b.mouse("mouseMoved", x-60, y, map[string]any{"buttons": 1})
+	b.mouse("mouseReleased", x-60, y, nil)
+	read()
+	if view[0] <= from {
+		t.Errorf("dragging to the left shows what is earlier: %v", view)
+	}
+	b.mouse("mouseMoved", x+3, y, nil)
+	holds("a request reads out", `/sent: .*\n(first token: .*\n)?end: /.test(document.getElementById("tip").textContent)`)
+	b.click("#chart-timeline .tools button:last-child")
+	read()
+	if view[0] != 0 || view[2] != 0 || view[3] != 32 {
+		t.Errorf("after the reset the timeline shows %v", view)
+	}
+
+	// Samples: wrong ones only, by tokens, opened.
+	b.click(`[data-outcome="wrong"]`)
+	is("only wrong ones", `[...new Set([...document.querySelectorAll("#samples-table tr.sample")].map(e => e.children[2].textContent))].join()`, "wrong")
+	b.click("#samples-table th:nth-child(7) button")
+	is("sorted downwards", `document.querySelector("#samples-table th:nth-child(7)").getAttribute("aria-sort")`, "descending")
+	holds("by output tokens", `(() => { const v = [...document.querySelectorAll("#samples-table tr.sample")].map(e => +e.children[6].textContent); return v.length === 30 && v.every((x, i) => i === 0 || v[i-1] >= x); })()`)
+	b.click("#samples-table th:nth-child(7) button")
+	is("and upwards", `document.querySelector("#samples-table th:nth-child(7)").getAttribute("aria-sort")`, "ascending")
+	b.click("#samples-table tr.sample td:nth-child(4)")
+	is("prompt, answer, extraction and gold", `[...document.querySelectorAll(".detail h4")].map(e => e.textContent).join()`, "Prompt,Answer,Extracted,Gold")
+
+	// Theme and language, and both again after the page is opened anew.
+	before := b.text(`document.documentElement.dataset.theme`)
+	b.click("#theme")
+	after := b.text(`document.documentElement.dataset.theme`)
+	b.click("#lang")
+	is("language", `document.documentElement.lang`, "zh-CN")
+	is("the filter stays", `document.querySelector('[data-outcome="wrong"]').getAttribute("aria-pressed")`, "true")
+	b.open(path)
+	is("the theme is remembered", `document.documentElement.dataset.theme`, after)
+	is("the language is remembered", `document.documentElement.lang`, "zh-CN")
+	if before == after {
+		t.Errorf("the theme stays %s", before)
+	}
+	if len(b.errors) > 0 {
+		t.Errorf("the page reported: %v", b.errors)
+	}
+}
+
+// A reader with a keyboard and a screen reader: everything that can be operated
+// is reached by Tab and has a name; charts and timeline obey keys.
+func TestPageByKeyboard(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "report.html")
+	if err := WriteHTML(path, demoHTML(500), nil); err != nil {
+		t.Fatal(err)
+	}
+	b := startBrowser(t)
+	b.open(path)
+	var nameless []string
+	b.eval(`[...document.querySelectorAll("button, a, input, select, summary, canvas, [tabindex]")].filter(e => {
+		const name = e.getAttribute("aria-label") || e.textContent.trim() || e.title;
+		return !name || e.tabIndex < 0;
+	}).map(e => e.outerHTML.slice(0, 120))`, &nameless)
+	if len(nameless) > 0 {
+		t.Errorf("not operable by keyboard, or without a name: %q", nameless)
+	}
+	var ids []string
+	b.eval(`(() => { const n = {}; document.querySelectorAll("[id]").forEach(e => n[e.id] = (n[e.id] || 0) + 1); return Object.keys(n).filter(k => n[k] > 1); })()`, &ids)
+	if len(ids) > 0 {
+		t.Errorf("ids given twice: %q", ids)
+	}
+	b.eval(`document.querySelector("#chart-sweep canvas").focus()`, nil)
+	b.key("ArrowRight")
+	b.key("ArrowRight")
+	if got := b.text(`document.getElementById("tip").textContent`); !strings.Contains(got, "Output Token Throughput: 190  @ 2") {
+		t.Errorf("the second point of a chart reads %q", got)
+	}
+	if label := b.text(`document.querySelector("#chart-sweep canvas").getAttribute("aria-label")`); !strings.Contains(label, "100 – 330") || !strings.Contains(label, "knee @ 4") {
+		t.Errorf("a chart is announced as %q", label)
+	}
+	b.key("Escape")
+	if b.text(`String(document.getElementById("tip").hidden)`) != "true" {
+		t.Error("Escape does not hide what a chart reads out")
+	}
+	b.eval(`document.querySelector("#chart-timeline canvas").focus()`, nil)
+	b.key("+")
+	b.key("ArrowRight")
+	var view []float64
+	b.eval(`document.querySelector("#chart-timeline canvas").dataset.view.split(" ").map(Number)`, &view)
+	if view[0] <= 0 || view[3]-view[2] != 16 {
+		t.Errorf("after + and → the timeline shows %v", view)
+	}
+	b.key("0")
+	b.eval(`document.querySelector("#chart-timeline canvas").dataset.view.split(" ").map(Number)`, &view)
+	if view[0] != 0 || view[3] != 32 {
+		t.Errorf("after 0 the timeline shows %v", view)
+	}
+	b.eval(`document.querySelector("#samples-table tr.sample button").focus()`, nil)
+	b.key("Enter")
+	if b.text(`String(document.querySelectorAll(".detail").length) + document.activeElement.getAttribute("aria-expanded")`) != "1true" {
+		t.Error("Enter does not open a sample, or its button loses the focus")
+	}
+	b.key("Enter")
+	if b.text(`String(document.querySelectorAll(".detail").length) + document.activeElement.getAttribute("aria-expanded")`) != "0false" {
+		t.Error("Enter does not close it again")
+	}
+	for _, e := range b.errors {
+		t.Errorf("the page reported: %s", e)
+	}
+}
+
+// Nothing English is left in what a Chinese page shows or announces, data and
+// abbreviations aside.
+func TestPageIsChinese(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "report.html")
+	d := demoHTML(300)
+	d.Lang = "zh"
+	d.Title, d.Tool, d.Samples = "m on d", "", func(yield func(*Sample, error) bool) {
+		for _, o := range []string{"right", "wrong", "unparsable", "empty", "failed"} {
+			if !yield(&Sample{Model: "m", Dataset: "d", ID: "1", Outcome: o, Prompt: "1", Answer: "2", Extracted: "2", Gold: "3", Finish: "x", Reasoning: "r", Detail: "d"}, nil) {
+				return
+			}
+		}
+	}
+	d.Verdict, d.Headlines, d.Checklist, d.Help = &Verdict{State: "INCONCLUSIVE"}, nil, nil, nil
+	d.Sections = []Section{{ID: "perf", Title: "Performance"}}
+	d.Config = nil
+	if err := WriteHTML(path, d, nil); err != nil {
+		t.Fatal(err)
+	}
+	b := startBrowser(t)
+	b.open(path)
+	b.eval(`document.querySelectorAll("details").forEach(d => { d.open = true; }); document.querySelector("tr.sample button").click()`, nil)
+	var texts []string
+	b.eval(`(() => {
+		const out = new Set();
+		const walk = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT, n => n.parentElement.closest("script, style, noscript, #lang") ? NodeFilter.FILTER_REJECT : NodeFilter.FILTER_ACCEPT);
+		while (walk.nextNode()) out.add(walk.currentNode.textContent.trim());
+		document.querySelectorAll("[aria-label], [title], [placeholder]").forEach(e => { for (const a of ["aria-label", "title", "placeholder"]) out.add(e.getAttribute(a) || ""); });
+		return [...out];
+	})()`, &texts)
+	if len(texts) < 100 {
+		t.Fatalf("only %d texts", len(texts))
+	}
+	for _, s := range texts {
+		if english(s) {
+			t.Errorf("the Chinese page says %q", s)
+		}
 	}
 }
 

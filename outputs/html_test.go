@@ -11,8 +11,10 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
+	"unicode/utf8"
 )
 
 // hostile is what a model could answer to attack whoever reads the report.
@@ -62,6 +64,9 @@ func demoHTML(n int) *ReportData {
 	d := demoReport()
 	d.Title = "vllm_api_general_chat on gsm8k"
 	d.Records = simulatedRecords(n, 32)
+	x := []float64{1, 2, 4, 8}
+	d.Sections = append(d.Sections, Section{ID: "sweep", Title: "Sweep", Sheet: "Sweep", Charts: []Chart{{ID: "sweep", Title: "Throughput and P99 TTFT against concurrency", XLabel: "Concurrency", YLabel: "token/s", Excel: true,
+		Series: []Series{{Name: "Output Token Throughput", X: x, Y: []float64{100, 190, 320, 330}}, {Name: "TTFT P99", X: x, Y: []float64{50, 55, 60, 240}, Right: true, YLabel: "ms"}}, Marks: []ChartMark{{4, "knee"}}}}})
 	d.Samples = func(yield func(*Sample, error) bool) {
 		outcomes := []string{"right", "right", "right", "wrong", "right", "unparsable", "right", "empty", "right", "failed"}
 		for i := range 300 {
@@ -282,5 +287,101 @@ func TestTimelineThinning(t *testing.T) {
 	h := l.encode()
 	if h.Total != n || h.Shown >= timelineMax || h.Shown < timelineMax/2 || h.Lanes != 1 {
 		t.Errorf("%d of %d shown in %d lanes", h.Shown, h.Total, h.Lanes)
+	}
+}
+
+// hostileTexts are what a model, a server or a data file could hold to break the
+// page: control characters, broken UTF-8, bidirectional overrides, markup in any
+// disguise, and very much of it.
+var hostileTexts = func() map[string]string {
+	controls := ""
+	for c := range 0x20 {
+		controls += string(rune(c))
+	}
+	return map[string]string{
+		"controls":  controls + "\x7f\u0085\ufeff\ufffe\uffff",
+		"utf8":      "broken \xff\xfe\xc3( \xed\xa0\x80 \xf4\x90\x80\x80 end",
+		"bidi":      "\u202etxt.exe\u2066\u2069\u200b",
+		"script":    hostile + "</SCRIPT\t\n bar></script/x>" + "]]><![CDATA[" + "&lt;script&gt;&#60;script&#62;",
+		"json":      `"}],"terms":{"x":"y"},"a":["\u003c/script\u003e` + "\\",
+		"prototype": "__proto__",
+		"template":  "{{.Data}}{{template \"x\"}}<%= 1 %>${1}",
+		"huge":      strings.Repeat("</script>\u2028長\x00", 1<<20),
+	}
+}()
+
+func TestHostileTexts(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "report.html")
+	d := demoHTML(50)
+	table := Table{Title: "hostile", Columns: []Column{{Name: "__proto__"}, {Name: "text"}}}
+	var names []string
+	for name := range hostileTexts {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	for _, name := range names {
+		table.AddRow(name, hostileTexts[name])
+		d.Notes = append(d.Notes, cutText(hostileTexts[name], 4000))
+		d.Headlines = append(d.Headlines, Headline{Name: cutText(hostileTexts[name], 100), Value: cutText(hostileTexts[name], 100)})
+	}
+	d.Sections = append(d.Sections, Section{ID: "</script><script>", Title: hostile, Tables: []Table{table}, Charts: []Chart{{ID: `"><script>`, Title: hostile, XLabel: hostile, YLabel: hostile,
+		Series: []Series{{Name: hostile, X: []float64{1, 2}, Y: []float64{1, 2}}}, Marks: []ChartMark{{1, hostile}}}}})
+	d.Samples = func(yield func(*Sample, error) bool) {
+		for _, name := range names {
+			s := hostileTexts[name]
+			if !yield(&Sample{Model: s, Dataset: s, ID: name, Subset: s, Prompt: s, Reasoning: s, Answer: s, Extracted: s, Gold: s, Outcome: "wrong", Detail: s, Finish: s}, nil) {
+				return
+			}
+		}
+	}
+	if err := WriteHTML(path, d, nil); err != nil {
+		t.Fatal(err)
+	}
+	raw, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(raw) > 6<<20 {
+		t.Errorf("huge texts make a page of %d bytes", len(raw))
+	}
+	if !utf8.Valid(raw) {
+		t.Error("the page is not UTF-8")
+	}
+	for i, c := range string(raw) {
+		if c < 0x20 && c != '\n' && c != '\t' {
+			t.Fatalf("control character %q at byte %d", c, i)
+		}
+	}
+	if n := strings.Count(string(raw), "<script"); n != 2 {
+		t.Errorf("%d script elements, want the data and the program", n)
+	}
+	m := dataBlock.FindStringSubmatch(string(raw))
+	var page struct {
+		Terms   map[string]string
+		Samples struct{ List []Sample }
+	}
+	if err := json.Unmarshal([]byte(m[1]), &page); err != nil {
+		t.Fatal(err)
+	}
+	if page.Terms["x"] != "" {
+		t.Error("a text became part of the structure")
+	}
+
+	b := startBrowser(t)
+	b.open(path)
+	if got := b.text(`String(window.pwned) + document.querySelectorAll("img, iframe, object, main script, [onerror]").length`); got != "undefined0" {
+		t.Errorf("something of a hostile text is alive: %s", got)
+	}
+	for _, name := range []string{"controls", "bidi", "script", "json", "prototype", "template"} {
+		want := hostileTexts[name]
+		b.eval(`{ const s = document.querySelector("input[type=search]"); s.value = ""; s.dispatchEvent(new Event("input")); [...document.querySelectorAll("#samples-table tr.sample")].find(r => [...r.children].some(c => c.textContent === "`+name+`")).querySelector("button").click(); }`, nil)
+		var same bool
+		b.eval(`[...document.querySelectorAll(".detail pre")].filter(p => p.textContent === `+string(quoteJSON(want))+`).length >= 5`, &same)
+		if !same {
+			t.Errorf("%s is not shown literally: %q", name, b.text(`document.querySelector(".detail pre").textContent`))
+		}
+	}
+	if len(b.errors) > 0 {
+		t.Errorf("the page reported: %v", b.errors)
 	}
 }

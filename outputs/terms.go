@@ -48,8 +48,8 @@ var termsWords = map[string]string{
 	"TTFT mean": "TTFT 平均", "TPOT mean": "TPOT 平均", "E2EL mean": "E2EL 平均",
 	"%s (%d and more)": "{1}（{2} 及以上）", "%s (%d to %d)": "{1}（{2} 至 {3}）", "%d to %d": "{1} 至 {2}", "short": "短", "medium": "中", "long": "长",
 	"ITL by output position":     "按输出位置的 ITL",
-	"Where mean and median part": "平均与中位数不一致之处", "Mean against median": "平均相对中位数", "Samples responsible": "造成差异的样本",
-	"Mean of the others": "其余请求的平均", "Requests responsible": "造成差异的请求", "Share of the sum": "占总和的比例",
+	"Where mean and median part": "平均与中位数不一致之处", "Mean against median": "平均相对中位数", "Most extreme samples": "最极端的样本",
+	"Mean of the others": "其余请求的平均", "The most extreme requests": "最极端的请求", "Share of the sum": "占总和的比例",
 	"Sample": "样本", "Sent at": "发送时刻", "Request id": "请求编号", "%s turn %d": "{1} 第 {2} 轮",
 
 	// Requests and errors.

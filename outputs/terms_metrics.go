@@ -58,6 +58,7 @@ var termsHealth = map[string]string{
 	"schedule_lag_ms.n": "发送延迟样本数 schedule_lag_ms.n", "schedule_lag_ms.p50": "发送延迟 P50 schedule_lag_ms.p50", "schedule_lag_ms.p99": "发送延迟 P99 schedule_lag_ms.p99", "schedule_lag_ms.max": "发送延迟最大 schedule_lag_ms.max",
 	"slot_wait_ms.n": "等待空位样本数 slot_wait_ms.n", "slot_wait_ms.p50": "等待空位 P50 slot_wait_ms.p50", "slot_wait_ms.p99": "等待空位 P99 slot_wait_ms.p99", "slot_wait_ms.max": "等待空位最大 slot_wait_ms.max",
 	"connections_opened": "新建连接 connections_opened", "connections_reused": "复用连接 connections_reused", "connections_max_open": "同时打开连接峰值 connections_max_open", "resends": "重发 resends",
+	"setup_wait_ms.n": "等待建连样本数 setup_wait_ms.n", "setup_wait_ms.p50": "等待建连 P50 setup_wait_ms.p50", "setup_wait_ms.p99": "等待建连 P99 setup_wait_ms.p99", "setup_wait_ms.max": "等待建连最大 setup_wait_ms.max", "fallbacks": "回退次数 fallbacks",
 	"stamp_source": "打戳来源 stamp_source", "kernel_stamp_share": "内核打戳占比 kernel_stamp_share", "read_delay_p99_ms": "读取延迟 P99 read_delay_p99_ms", "read_delay_max_ms": "读取延迟最大 read_delay_max_ms",
 	"clock_steps": "时钟跳变 clock_steps", "coalesced_share": "合并到达占比 coalesced_share",
 	"%s is %.3g %s (threshold %g): %s": "{1} 为 {2} {3}（阈值 {4}）：{5}",

@@ -58,9 +58,9 @@ var termsNotes = map[string]string{
 	"these are of profile strict; ais_bench profiles RUN computes the same records as vllm bench serve and as AISBench define them": "本报告采用 strict 口径；ais_bench profiles RUN 可按 vllm bench serve 与 AISBench 的定义重新计算同一批记录",
 
 	// Warnings.
-	"the client was the bottleneck%s: its figures describe this machine as much as the service (see Client health)": "客户端是瓶颈{1}：这些数字同样反映本机，而不仅是服务（见“客户端健康状况”）",
-	"the client may have been the bottleneck%s: see Client health before trusting tail latencies":                   "客户端可能是瓶颈{1}：采信尾部时延之前请看“客户端健康状况”",
-	" of %s": "（{1}）",
+	"the client was the bottleneck of %s: its figures describe this machine as much as the service (see Client health)": "{1} 受限于客户端：这些数字同样反映本机，而不仅是服务（见“客户端健康状况”）",
+	"the client may have been the bottleneck of %s: see Client health before trusting tail latencies":                   "{1} 可能受限于客户端：采信尾部时延之前请看“客户端健康状况”",
+	"this run": "本次运行",
 	"%s: resumed: it was asked in %d sessions; duration and throughput span the pauses between them": "{1}：续跑：分 {2} 次会话提问；时长与吞吐包含其间的停顿",
 	"%s: incomplete: %d of %d questions were not asked":                                              "{1}：不完整：{3} 个问题中有 {2} 个没有提问",
 	"%s: incomplete: %d of %d questions were not asked; its scores are of the other %d":              "{1}：不完整：{3} 个问题中有 {2} 个没有提问；分数只针对其余 {4} 个",
@@ -70,7 +70,14 @@ var termsNotes = map[string]string{
 	"%s: %d rows left out: they %s":                                                                  "{1}：略去 {2} 行：{3}",
 	"%s: %d of %d rows have no published answer and cannot be scored":                                "{1}：{3} 行中有 {2} 行没有公开答案，无法评分",
 	"%s: prompt lengths are estimated from the characters; name a tokenizer for exact ones":          "{1}：提示长度由字符数估算；指定分词器可得准确长度",
-	"it was killed: it left no end":                                                                  "被强制终止：没有留下结尾",
+	"%s: POST %s: %v; %s": "{1}：POST {2}：{3}；{4}",
+	"%d of %d requests repeat a row of the file, which a prefix cache answers faster; --no-oversample sends fewer requests instead":            "{2} 个请求中 {1} 个重复文件中的行，前缀缓存会让它们更快；--no-oversample 可改为少发请求",
+	"the server serves %s, not %s: requests name %s (--served-model-name chooses)":                                                             "服务端提供 {1}，而不是 {2}：请求使用 {3}（--served-model-name 可选择）",
+	"no tokenizer on this machine: prompts are made and measured by the server's /tokenize":                                                    "本机没有分词器：提示由服务端的 /tokenize 生成并计量",
+	"sampling: temperature is not sent, so the server's own default decides (its generation_config); --temperature 0 asks for greedy decoding": "采样：没有发送 temperature，由服务端默认值（generation_config）决定；--temperature 0 要求贪心解码",
+	"--request-rate is not used: the trace's time stamps say when requests are sent (--no-self-timed gives it back)":                           "未使用 --request-rate：由轨迹的时间戳决定发送时刻（--no-self-timed 可恢复）",
+	"--max-concurrency is not used: it would rewrite the trace's times":                                                                        "未使用 --max-concurrency：它会改变轨迹的时间",
+	"it was killed: it left no end": "被强制终止：没有留下结尾",
 
 	// The checklist.
 	"server parameters recorded": "已记录服务端参数", "client parameters recorded": "已记录客户端参数", "seed fixed": "随机种子固定",

@@ -181,7 +181,7 @@ func english(s string) bool {
 }
 
 // symbols are words that stay as they are in Chinese.
-var symbols = map[string]bool{"ms": true, "token": true, "vllm": true, "aisbench": true, "strict": true, "gsm8k": true, "pp": true}
+var symbols = map[string]bool{"ms": true, "token": true, "vllm": true, "aisbench": true, "strict": true, "gsm8k": true, "pp": true, "xx": true}
 
 // Every fixed text that the source puts into a report has a Chinese one.
 func TestEveryTextHasChinese(t *testing.T) {
@@ -214,8 +214,10 @@ func TestTranslator(t *testing.T) {
 		"95 % CI 76.90 to 85.64 %, n 300":   "95 % 置信区间 76.90 至 85.64 %，n 300",
 		"no stable stage: nothing is known": "没有稳定阶段：nothing is known",
 		"cpu_share is 0.97 of the available cores (threshold 0.9): nothing is sent or read during a pause": "CPU 占比 cpu_share 为 0.97 （占可用核）（阈值 0.9）：停顿期间既不发送也不读取",
-		"He goes on to say it": "He goes on to say it", // no sentence of a model matches "%v on %v"
-		"":                     "",
+		"He goes on to say it":                  "He goes on to say it", // no sentence of a model matches "%v on %v"
+		"no progress; 7 of 300 requests failed": "no progress；300 个请求中 7 个失败",
+		"the client was the bottleneck of m × d: its figures describe this machine as much as the service (see Client health)": "m × d 受限于客户端：这些数字同样反映本机，而不仅是服务（见“客户端健康状况”）",
+		"": "",
 	} {
 		if got := tr.term(in); got != want {
 			t.Errorf("%q: %q, want %q", in, got, want)

@@ -55,30 +55,38 @@ func (t *translator) nested(s string, depth int) string {
 		return v
 	}
 	out := s
-	// Rows of tables indent what is part of the row above.
-	if trimmed := strings.TrimLeft(s, " "); trimmed != s {
-		out = s[:len(s)-len(trimmed)] + t.nested(trimmed, depth)
-	} else {
-		for i := range t.patterns {
-			if v, ok := t.patterns[i].apply(s, func(part string) string { return t.nested(part, depth+1) }); ok {
-				out = v
-				break
-			}
+	for i := range t.patterns {
+		if v, ok := t.patterns[i].apply(s, func(part string) string { return t.nested(part, depth+1) }); ok {
+			out = v
+			break
 		}
-		if parts := strings.Split(s, "; "); out == s && len(parts) > 1 {
-			// Several texts in one cell.
-			for i := range parts {
-				parts[i] = t.nested(parts[i], depth+1)
-			}
-			if all := strings.Join(parts, "；"); strings.Join(parts, "; ") != s {
-				out = all
-			}
-		}
+	}
+	if out == s {
+		out = t.pieces(s, depth+1)
 	}
 	if len(t.known) < 1<<16 {
 		t.known[s] = out
 	}
 	return out
+}
+
+// pieces translates what a longer text is made of: an indented row of a table,
+// several texts in one cell.
+func (t *translator) pieces(s string, depth int) string {
+	if trimmed := strings.TrimLeft(s, " "); trimmed != s {
+		return s[:len(s)-len(trimmed)] + t.nested(trimmed, depth)
+	}
+	parts := strings.Split(s, "; ")
+	if len(parts) == 1 {
+		return s
+	}
+	for i := range parts {
+		parts[i] = t.nested(parts[i], depth)
+	}
+	if strings.Join(parts, "; ") == s {
+		return s
+	}
+	return strings.Join(parts, "；")
 }
 
 func (t *translator) exact(s string) (string, bool) {

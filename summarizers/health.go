@@ -95,15 +95,15 @@ func boundPairs(health any) []boundPair {
 		if !ok {
 			return
 		}
-		of := ""
-		if path != "" {
-			of = " of " + path
+		who := path
+		if who == "" {
+			who = "this run"
 		}
 		switch m["client_bound"] {
 		case "yes":
-			out = append(out, boundPair{path, fmt.Sprintf("the client was the bottleneck%s: its figures describe this machine as much as the service (see Client health)", of)})
+			out = append(out, boundPair{who, fmt.Sprintf("the client was the bottleneck of %s: its figures describe this machine as much as the service (see Client health)", who)})
 		case "suspect":
-			out = append(out, boundPair{path, fmt.Sprintf("the client may have been the bottleneck%s: see Client health before trusting tail latencies", of)})
+			out = append(out, boundPair{who, fmt.Sprintf("the client may have been the bottleneck of %s: see Client health before trusting tail latencies", who)})
 		}
 		for _, k := range sortedNames(m) {
 			walk(k, m[k])

@@ -189,3 +189,15 @@ func TestAccuracyTableOfTwoModels(t *testing.T) {
 		t.Errorf("right: %v", got)
 	}
 }
+
+// A conversation is shown message by message; what is not one stays as it is.
+func TestPromptText(t *testing.T) {
+	for in, want := range map[string]string{
+		`[{"role":"user","prompt":"a\nb"},{"role":"assistant","prompt":"c"}]`: "[user]\na\nb\n\n[assistant]\nc",
+		`"plain"`: "plain", `null`: "", `[{"role":"user","prompt":[1]}]`: `[{"role":"user","prompt":[1]}]`, `[]`: "[]",
+	} {
+		if got := promptText(&outputs.Prediction{OriginPrompt: json.RawMessage(in)}); got != want {
+			t.Errorf("%s: %q, want %q", in, got, want)
+		}
+	}
+}

@@ -184,7 +184,7 @@ func (s *Summary) samples(run *outputs.Run, pairs []outputs.Pair) iter.Seq2[*out
 				if pr.Outcome == "" {
 					continue
 				}
-				smp := &outputs.Sample{Model: p.Model, Dataset: p.Dataset, ID: pr.SampleID, Subset: pr.Subset, Repeat: pr.Repeat, Prompt: pr.PromptText(),
+				smp := &outputs.Sample{Model: p.Model, Dataset: p.Dataset, ID: pr.SampleID, Subset: pr.Subset, Repeat: pr.Repeat, Prompt: promptText(pr),
 					Reasoning: pr.Reasoning, Answer: pr.Prediction, Gold: goldText(pr.Gold), Outcome: pr.Outcome, Score: pr.Score, Detail: pr.Detail,
 					Finish: pr.FinishReason, Tokens: pr.OutputTokens}
 				if pr.Extracted != nil {
@@ -199,6 +199,30 @@ func (s *Summary) samples(run *outputs.Run, pairs []outputs.Pair) iter.Seq2[*out
 			}
 		}
 	}
+}
+
+// promptText is a prompt to be read: the messages of a conversation one below
+// the other, each under its role.
+func promptText(p *outputs.Prediction) string {
+	var messages []struct {
+		Role   string `json:"role"`
+		Prompt any    `json:"prompt"`
+	}
+	if json.Unmarshal(p.OriginPrompt, &messages) != nil || len(messages) == 0 {
+		return p.PromptText()
+	}
+	var b strings.Builder
+	for i, m := range messages {
+		text, ok := m.Prompt.(string)
+		if m.Role == "" || !ok {
+			return p.PromptText()
+		}
+		if i > 0 {
+			b.WriteString("\n\n")
+		}
+		b.WriteString("[" + m.Role + "]\n" + text)
+	}
+	return b.String()
 }
 
 // finite is a figure, nil where it is unknown.

@@ -198,7 +198,7 @@ func partingTable(list []parting) outputs.Table {
 	}
 	t := outputs.Table{ID: "perf_partings", Title: "Where mean and median part",
 		Columns: []outputs.Column{{Name: "Metric"}, number("Mean", "ms"), number("Median", "ms"), {Name: "Mean against median", Kind: outputs.KindPercent, Unit: "%", Format: "%+.1f"},
-			{Name: "Share of the sum", Kind: outputs.KindPercent, Unit: "%"}, number("Mean of the others", "ms"), {Name: "Samples responsible", Wrap: true}}}
+			{Name: "Share of the sum", Kind: outputs.KindPercent, Unit: "%"}, number("Mean of the others", "ms"), {Name: "Most extreme samples", Wrap: true}}}
 	for _, p := range list {
 		var names []string
 		for _, n := range p.named {
@@ -224,7 +224,7 @@ func partingTable(list []parting) outputs.Table {
 
 // responsibleTable lists the named requests, one a row.
 func responsibleTable(list []parting) outputs.Table {
-	t := outputs.Table{ID: "perf_responsible", Title: "Requests responsible",
+	t := outputs.Table{ID: "perf_responsible", Title: "The most extreme requests",
 		Columns: []outputs.Column{{Name: "Metric"}, {Name: "Sample"}, {Name: "Value", Unit: "ms", Kind: outputs.KindFloat, Format: "%.3f"},
 			{Name: "Share of the sum", Kind: outputs.KindPercent, Unit: "%"}, {Name: "Input tokens", Kind: outputs.KindInt}, {Name: "Output tokens", Kind: outputs.KindInt},
 			{Name: "Sent at", Unit: "s", Kind: outputs.KindFloat, Format: "%.3f"}, {Name: "Request id", Data: true, Wrap: true}}}

@@ -15,6 +15,8 @@ function ticks(lo, hi, n, log) {
   for (let i = Math.ceil(lo / step - 1e-9); i * step <= hi + step * 1e-9; i++) out.push(+(i * step).toPrecision(12));
   return out;
 }
+// tickText is a number beside an axis: short, or it would run into the axis' title.
+const tickText = v => Math.abs(v) >= 1e4 && Math.abs(v) < 1e6 ? +(v / 1e3).toPrecision(4) + "k" : fmt(v);
 function prepare(canvas, height) {
   const w = Math.max(120, canvas.clientWidth), r = devicePixelRatio || 1;
   canvas.style.height = height + "px";
@@ -104,12 +106,12 @@ function chart(c) {
     const ink = colour("--soft"), line = colour("--line");
     g.strokeStyle = line; g.fillStyle = ink; g.lineWidth = 1;
     g.textAlign = "right"; g.textBaseline = "middle";
-    for (const v of ticks(y[0], y[1], 5, ylog)) { const p = Math.round(py(v)) + 0.5; g.beginPath(); g.moveTo(L, p); g.lineTo(w - R, p); g.stroke(); g.fillText(fmt(v), L - 6, p); }
-    if (y2) { g.textAlign = "left"; for (const v of ticks(y2[0], y2[1], 5, false)) g.fillText(fmt(v), w - R + 6, py(v, { right: true })); }
+    for (const v of ticks(y[0], y[1], 5, ylog)) { const p = Math.round(py(v)) + 0.5; g.beginPath(); g.moveTo(L, p); g.lineTo(w - R, p); g.stroke(); g.fillText(tickText(v), L - 6, p); }
+    if (y2) { g.textAlign = "left"; for (const v of ticks(y2[0], y2[1], 5, false)) g.fillText(tickText(v), w - R + 6, py(v, { right: true })); }
     g.textAlign = "center"; g.textBaseline = "top";
     let free = -Infinity;
     for (const v of ticks(x[0], x[1], Math.max(3, w / 110), xlog)) {
-      const p = Math.round(px(v)) + 0.5, t = fmt(v), half = g.measureText(t).width / 2;
+      const p = Math.round(px(v)) + 0.5, t = tickText(v), half = g.measureText(t).width / 2;
       g.beginPath(); g.moveTo(p, H - B); g.lineTo(p, H - B + 4); g.stroke();
       if (p - half > free) { g.fillText(t, Math.min(p, w - half - 2), H - B + 7); free = p + half + 8; }
     }

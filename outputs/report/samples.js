@@ -50,8 +50,9 @@ function samples(s) {
       el("div", { class: "two" }, part("Extracted", x.extracted), part("Gold", x.gold)), part("Detail", x.detail))));
   }
   function row(x) {
-    const toggle = e => { e.stopPropagation(); filter.open = filter.open === x ? null : x; fill(); document.getElementById("sample-open")?.focus(); };
-    const opener = el("button", { class: "plain", id: filter.open === x ? "sample-open" : null, "aria-expanded": String(filter.open === x), onclick: toggle }, filter.open === x ? "▾ " : "▸ ", columns[0].of(x));
+    const at = list.indexOf(x);
+    const toggle = e => { e.stopPropagation(); filter.open = filter.open === x ? null : x; fill(); body.querySelector('[data-sample="' + at + '"]').focus({ preventScroll: true }); };
+    const opener = el("button", { class: "plain", "data-sample": at, "aria-expanded": String(filter.open === x), onclick: toggle }, filter.open === x ? "▾ " : "▸ ", columns[0].of(x));
     return el("tr", { class: "sample", onclick: toggle }, columns.map((c, i) => el("td", { class: [c.num ? "num" : "", c.cls ? c.cls(x) : ""].join(" ").trim() }, i === 0 ? opener : c.num ? fmt(c.of(x)) : (c.show || c.of)(x))));
   }
   function refill() { filter.page = 0; fill(); }
