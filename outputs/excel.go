@@ -418,6 +418,15 @@ func (x *excelReport) summary(sheet string) error {
 			return err
 		}
 	}
+	if len(d.Findings) > 0 {
+		t := Table{Columns: []Column{{Name: "Findings"}}}
+		for _, f := range d.Findings {
+			t.AddRow(f)
+		}
+		if _, _, err := x.wideTable(sheet, &t, len(summaryColumns)); err != nil {
+			return err
+		}
+	}
 	if v := d.Verdict; v != nil && v.Clauses != nil {
 		if _, _, err := x.wideTable(sheet, v.Clauses, len(summaryColumns)); err != nil {
 			return err

@@ -2,6 +2,7 @@ package outputs
 
 import (
 	"fmt"
+	"math"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -129,7 +130,7 @@ func numberFormat(c Column, cell Cell) string {
 	case decimals >= 0:
 		return fixed("#,##0", decimals)
 	}
-	if _, ok := cell.Value.(float64); ok && c.Kind != KindInt {
+	if v, ok := cell.Value.(float64); ok && c.Kind != KindInt && v != math.Trunc(v) {
 		return "#,##0.00##"
 	}
 	return "#,##0"

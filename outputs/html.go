@@ -99,6 +99,7 @@ type htmlReport struct {
 	Terms     map[string]string `json:"terms"`
 	Verdict   *htmlVerdict      `json:"verdict"`
 	Headlines []htmlHeadline    `json:"headlines"`
+	Findings  []string          `json:"findings"`
 	Notes     []string          `json:"notes"`
 	Sections  []htmlSection     `json:"sections"`
 	Timeline  *htmlTimeline     `json:"timeline"`
@@ -227,7 +228,7 @@ func htmlData(d *ReportData, red *Redactor) (*htmlReport, error) {
 	for _, s := range pageWords() {
 		b.fixed(s)
 	}
-	h.Title, h.Notes = b.fixed(d.Title), b.allFixed(d.Notes)
+	h.Title, h.Findings, h.Notes = b.fixed(d.Title), b.allFixed(d.Findings), b.allFixed(d.Notes)
 	if !d.Generated.IsZero() {
 		h.Generated = d.Generated.Format(time.RFC3339)
 	}

@@ -23,6 +23,7 @@ type ReportData struct {
 	Verdict   *Verdict    // nil when no contract was given
 	Headlines []Headline  // the few numbers a stakeholder reads
 	Checklist []CheckItem // the reproducibility checklist
+	Findings  []string    // what was found, in sentences: the knee, the capacity
 	Notes     []string    // warnings that must not be missed
 	Sections  []Section
 	Help      []Definition // reading help, one entry a metric

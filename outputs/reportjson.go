@@ -18,6 +18,7 @@ type ReportJSON struct {
 	Tool      string         `json:"tool"`
 	Verdict   *VerdictJSON   `json:"verdict"` // null without a contract
 	Headlines []HeadlineJSON `json:"headlines"`
+	Findings  []string       `json:"findings"`
 	Warnings  []string       `json:"warnings"`
 	Checklist []CheckItem    `json:"checklist"`
 	Sections  []SectionJSON  `json:"sections"`
@@ -66,7 +67,7 @@ type ColumnJSON struct {
 
 func jsonReport(d *ReportData) *ReportJSON {
 	out := &ReportJSON{Version: 1, Title: d.Title, Run: d.RunName, Tool: d.Tool, Records: d.RecordsPath,
-		Headlines: []HeadlineJSON{}, Warnings: append([]string{}, d.Notes...), Checklist: append([]CheckItem{}, d.Checklist...),
+		Headlines: []HeadlineJSON{}, Findings: append([]string{}, d.Findings...), Warnings: append([]string{}, d.Notes...), Checklist: append([]CheckItem{}, d.Checklist...),
 		Sections: []SectionJSON{}, Help: append([]Definition{}, d.Help...), Config: append([]ConfigEntry{}, d.Config...)}
 	if !d.Generated.IsZero() {
 		out.Generated = d.Generated.Format(time.RFC3339)

@@ -5,11 +5,25 @@ import (
 	"sync"
 )
 
+// termLists are the fixed texts by subject.
+var termLists = []map[string]string{
+	termsWords,
+	termsMetrics,
+	termsHealth,
+	termsNotes,
+	termsContract,
+	termsServer,
+	termsCompare,
+	termsSweep,
+	termsPoints,
+	termsPage,
+}
+
 // terms are the fixed texts of reports in Chinese, by their English; see
 // translator. What is not here stays English, which a test finds.
 var terms = sync.OnceValue(func() map[string]string {
 	all := map[string]string{}
-	for _, list := range []map[string]string{termsWords, termsMetrics, termsHealth, termsNotes, termsContract, termsServer, termsCompare, termsSweep, termsPage} {
+	for _, list := range termLists {
 		maps.Copy(all, list)
 	}
 	return all

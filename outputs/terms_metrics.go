@@ -7,7 +7,7 @@ var termsMetrics = map[string]string{
 	"InputTokens": "输入词元数", "OutputTokens": "输出词元数", "OutputTokenThroughput": "单请求输出吞吐", "PrefillTokenThroughput": "单请求预填充吞吐",
 	"E2EL from scheduled": "自计划时刻的 E2EL", "TTFT from scheduled": "自计划时刻的 TTFT", "Client queue time": "客户端排队时间", "Connect": "建连时间", "Max stall": "最长停顿",
 	"Benchmark Duration": "测试时长", "Total Requests": "请求总数", "Success Requests": "成功请求", "Failed Requests": "失败请求", "Retries": "重试", "Cut off by the user": "被用户中断", "Resent on stale connections": "因连接失效重发",
-	"Concurrency": "平均并发", "Max Concurrency": "最大并发", "Request Throughput": "请求吞吐", "Total Input Tokens": "输入词元总数", "Total Generated Tokens": "生成词元总数", "Reasoning Tokens": "推理词元",
+	"Concurrency": "并发", "Max Concurrency": "最大并发", "Request Throughput": "请求吞吐", "Total Input Tokens": "输入词元总数", "Total Generated Tokens": "生成词元总数", "Reasoning Tokens": "推理词元",
 	"Cached Input Tokens": "命中缓存的输入词元", "Input Token Throughput": "输入词元吞吐", "Output Token Throughput": "输出词元吞吐", "Total Token Throughput": "总词元吞吐（输入 + 输出）",
 	"Peak Output Token Throughput": "峰值输出词元吞吐", "Request Goodput": "有效请求吞吐（goodput）", "Stopped before max_tokens": "未到 max_tokens 即结束",
 	"finish_reason %s": "结束原因 {1}", "tokens counted by %s": "词元由 {1} 统计", "ttft ≤ %g ms": "TTFT ≤ {1} ms", "tpot ≤ %g ms": "TPOT ≤ {1} ms", "e2el ≤ %g ms": "E2EL ≤ {1} ms", "%s ≤ %g ms": "{1} ≤ {2} ms",

@@ -48,7 +48,7 @@ func (t *translator) nested(s string, depth int) string {
 	if v, ok := t.exact(s); ok {
 		return v
 	}
-	if len(s) > maxPattern || depth > 4 || strings.TrimSpace(s) == "" {
+	if len(s) > maxPattern || depth > 7 || strings.TrimSpace(s) == "" {
 		return s
 	}
 	if v, ok := t.known[s]; ok {
@@ -135,7 +135,8 @@ func newPattern(key, zh string) pattern {
 		}
 	}
 	some := `.+?`
-	if fixed < shortPattern && !strings.Contains(key, "%v") {
+	head, _, _ := strings.Cut(key, "%") // "knee at %s" and "on: %s" say enough by their beginning
+	if fixed < shortPattern && !strings.Contains(key, "%v") && len(head) < 6 && (len(head) < 4 || !strings.ContainsAny(head, ":,")) {
 		some = `\S+?`
 	}
 	var b strings.Builder
@@ -162,7 +163,11 @@ func newPattern(key, zh string) pattern {
 			b.WriteString(`(\S+?)`)
 			text = true
 		default:
-			b.WriteString("(" + some + ")")
+			value := some
+			if at < len(key) && some == `.+?` {
+				value = `(?:[^;]|;[^ ])+?` // "; " parts texts: only the last value may hold several
+			}
+			b.WriteString("(" + value + ")")
 			text = true
 		}
 		p.text = append(p.text, text)

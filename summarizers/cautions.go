@@ -12,8 +12,7 @@ import (
 // Cautions says what a run's figures may not be compared with, and why: one row
 // a reason, taken from what the run itself shows. m and health may be nil.
 func Cautions(accuracy []evaluators.Result, performance []PairPerformance, m *outputs.Manifest, health any) outputs.Table {
-	t := outputs.Table{ID: "cautions", Title: "Not to be compared",
-		Columns: []outputs.Column{{Name: "Figures", Wrap: true}, {Name: "Not with those of", Wrap: true}, {Name: "Because", Wrap: true}}}
+	t := cautionTable()
 	for _, r := range accuracy {
 		accuracyCautions(&t, r)
 	}
@@ -37,8 +36,17 @@ func Cautions(accuracy []evaluators.Result, performance []PairPerformance, m *ou
 			}
 		}
 	}
-	t.AddRow("every performance figure", "other tools as they print them", "these are of profile strict; ais_bench profiles RUN computes the same records as vllm bench serve and as AISBench define them")
+	profileCaution(&t)
 	return t
+}
+
+func cautionTable() outputs.Table {
+	return outputs.Table{ID: "cautions", Title: "Not to be compared",
+		Columns: []outputs.Column{{Name: "Figures", Wrap: true}, {Name: "Not with those of", Wrap: true}, {Name: "Because", Wrap: true}}}
+}
+
+func profileCaution(t *outputs.Table) {
+	t.AddRow("every performance figure", "other tools as they print them", "these are of profile strict; ais_bench profiles RUN computes the same records as vllm bench serve and as AISBench define them")
 }
 
 func accuracyCautions(t *outputs.Table, r evaluators.Result) {

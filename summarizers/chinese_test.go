@@ -10,12 +10,13 @@ import (
 	"github.com/xuri/excelize/v2"
 
 	"ais_bench/outputs"
+	"ais_bench/summarizers/capacity"
 	"ais_bench/summarizers/metrics"
 )
 
 // asIs are the words of the test run itself, names in code, abbreviations and
 // units: they stay as they are in a Chinese report.
-var asIs = regexp.MustCompile("(?i)`[^`]*`" + `|https?://\S+|--[a-z-]+|\S*[_/=@]\S*|\S+\.(?:json|yaml|parquet|jsonl)\b|\b(?:d-all|m\.stream|vllm bench serve|bench|seeds|ais_bench|profiles RUN|AISBench|vllm|strict|ms|GiB|token|pass|avg|OpenCompass|make|git|usage|temperature|seed|manifest|kernel|configs|goodput|Go|go\d\S*|linux|amd64|arm64|darwin|sha\d*|gsm8k|ok|dial|tls|truncated|malformed|cancelled|numpy|stop|length|none|x|m|d|req|measured|warmup|true|false|null|other|paper|built-in|overloaded|gpu|abc123|gc\.cycles|perf|gc|cores|resends|p\d+|n)\b`)
+var asIs = regexp.MustCompile("(?i)`[^`]*`" + `|https?://\S+|--[a-z-]+|\S*[_/=@]\S*|\S+\.(?:json|yaml|parquet|jsonl)\b|\b(?:d-all|m\.stream|vllm bench serve|bench|seeds|Wilson|Student|Kleinrock|Little|Pareto|success|max-num-seqs|ais_bench|profiles RUN|AISBench|vllm|strict|ms|GiB|token|pass|avg|OpenCompass|make|git|usage|temperature|seed|manifest|kernel|configs|goodput|Go|go\d\S*|linux|amd64|arm64|darwin|sha\d*|gsm8k|ok|dial|tls|truncated|malformed|cancelled|numpy|stop|length|none|x|m|d|req|measured|warmup|true|false|null|other|paper|built-in|overloaded|gpu|abc123|gc\.cycles|perf|gc|cores|resends|p\d+|n)\b`)
 
 var word = regexp.MustCompile(`[A-Za-z][a-z]{2,}`)
 
@@ -132,6 +133,60 @@ func TestChineseReports(t *testing.T) {
 	if _, err := Report(run, o); err != nil {
 		t.Fatal(err)
 	}
+	checkChinese(t, run, 800)
+}
+
+// A sweep's conclusions are sentences made of many parts.
+func TestChineseSweeps(t *testing.T) {
+	stat := func(v float64) metrics.Stat {
+		s := metrics.Stat{N: 200, Unit: metrics.Milliseconds, Mean: &v, Min: &v, Max: &v}
+		for _, p := range []float64{50, 95, 99} {
+			s.P = append(s.P, metrics.Percentile{P: p, Value: &v, Undersampled: p == 99})
+		}
+		return s
+	}
+	point := func(number int, tokens, ttft, e2el float64, failed int64) capacity.Run {
+		requests, share := tokens/100, float64(failed)/200
+		length := metrics.Stat{N: 200, Mean: &requests, Min: &requests, Max: &tokens}
+		return capacity.Run{Number: number, NumPrompts: 200, ClientBound: "suspect", Health: map[string]any{"m × d": map[string]any{"client_bound": "suspect"}},
+			Server: &capacity.Server{Running: 8, Waiting: 4, MaxRunning: 8, KVUsage: &share},
+			Result: &metrics.Result{Requests: metrics.Requests{Total: 200, Success: 200 - failed, Failed: failed, FailedShare: &share, ByStatus: map[string]int64{"ok": 200 - failed, "http_5xx": failed}},
+				DurationS: &e2el, RequestThroughput: &requests, OutputThroughput: &tokens, TotalTokenThroughput: &tokens, TTFT: stat(ttft), TPOT: stat(10), ITL: stat(11), E2EL: stat(e2el), InputTokens: length, OutputTokens: length,
+				ByLength: []metrics.Bucket{{Name: "short", Requests: 9, Success: 9, TTFT: stat(1), TPOT: stat(1), E2EL: stat(1)}}}}
+	}
+	for _, axis := range []capacity.Axis{capacity.Concurrency, capacity.RequestRate} {
+		run, err := outputs.Create(t.TempDir())
+		if err != nil {
+			t.Fatal(err)
+		}
+		curve := &capacity.Curve{Axis: axis}
+		for i, v := range []float64{1, 2, 4, 8, 16} {
+			for number := range 2 {
+				curve.Add(v, point(number+1, min(v, 4)*100+float64(number), 20+max(0, v-4)*100, 300+max(0, v-4)*100, int64(i/4)))
+			}
+		}
+		for i := range curve.Levels {
+			curve.Levels[i].Pooled = curve.Levels[i].Runs[0].Result
+		}
+		slo, err := capacity.ParseSLO("ttft_p99<=600 && success>=0.99")
+		if err != nil {
+			t.Fatal(err)
+		}
+		eight, sixteen, seven := 8.0, 16.0, 4.0
+		d := &capacity.Document{Curve: curve, SLO: slo, Metrics: []string{"ttft", "tpot"}, ByLength: true, Notes: []string{"the sweep is incomplete: 503"},
+			Capacity: &capacity.Capacity{SLO: slo.String(), Highest: &eight, Above: &sixteen, AboveState: capacity.Fails, Step: 1, Headroom: 0.1, Recommended: &seven,
+				Tried: []capacity.Tried{{Value: 8, State: capacity.Holds, Runs: 2}, {Value: 16, State: capacity.Fails, Runs: 2}}}}
+		d.Evaluate()
+		if _, err := SweepReport(run, d, nil, ReportOptions{Lang: "zh", Formats: []string{"xlsx", "html"}, Findings: d.Texts(), Notes: d.Notes}); err != nil {
+			t.Fatal(err)
+		}
+		checkChinese(t, run, 300)
+	}
+}
+
+// checkChinese looks at every text of a run's workbook and page.
+func checkChinese(t *testing.T, run *outputs.Run, least int) {
+	t.Helper()
 	seen := 0
 	check := func(where, s string) {
 		seen++
@@ -172,7 +227,7 @@ func TestChineseReports(t *testing.T) {
 			check("a comment on "+sheet, c.Text)
 		}
 	}
-	if seen < 800 {
+	if seen < least {
 		t.Errorf("only %d cells looked at", seen)
 	}
 

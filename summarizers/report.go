@@ -36,6 +36,7 @@ type ReportOptions struct {
 	// all three), json (performances/*.json and report.json), xlsx, html. Nil: the
 	// first four, and what Excel and HTML say.
 	Formats  []string
+	Findings []string // what was found, in sentences
 	Notes    []string // warnings that must not be missed
 	Verdict  *outputs.Verdict
 	Sections []outputs.Section // further chapters: sweeps, comparisons
@@ -186,13 +187,17 @@ func helpTables(s *Summary, m *outputs.Manifest, health any) []outputs.Table {
 		out = append(out, t)
 	}
 	if len(s.Performance) > 0 {
-		t := outputs.Table{ID: "help", Title: "Reading help", Columns: []outputs.Column{{Name: "Metric"}, {Name: "Unit"}, {Name: "Definition", Wrap: true}}}
-		for _, d := range metrics.Definitions() {
-			t.AddRow(d.Metric, d.Unit, d.Text)
-		}
-		out = append(out, t)
+		out = append(out, definitionTable(metrics.Definitions()))
 	}
 	return out
+}
+
+func definitionTable(list []outputs.Definition) outputs.Table {
+	t := outputs.Table{ID: "help", Title: "Reading help", Columns: []outputs.Column{{Name: "Metric"}, {Name: "Unit"}, {Name: "Definition", Wrap: true}}}
+	for _, d := range list {
+		t.AddRow(d.Metric, d.Unit, d.Text)
+	}
+	return t
 }
 
 // readResults reads the scores of every pair that was scored.
@@ -300,7 +305,10 @@ func (s *Summary) reports(run *outputs.Run, pairs []outputs.Pair, m *outputs.Man
 	if !o.wants("json") && !o.wants("xlsx") && !o.wants("html") {
 		return nil
 	}
-	d := s.data(run, pairs, m, o)
+	return s.write(run, s.data(run, pairs, m, o), o)
+}
+
+func (s *Summary) write(run *outputs.Run, d *outputs.ReportData, o ReportOptions) error {
 	for _, f := range []struct {
 		format, path string
 		write        func(*outputs.ReportData) error

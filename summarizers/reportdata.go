@@ -18,7 +18,7 @@ import (
 // data is the content of the reports.
 func (s *Summary) data(run *outputs.Run, pairs []outputs.Pair, m *outputs.Manifest, o ReportOptions) *outputs.ReportData {
 	d := &outputs.ReportData{Title: o.Title, RunName: filepath.Base(run.Dir()), Generated: time.Now(), Tool: o.Tool, Lang: o.Lang,
-		Verdict: o.Verdict, Notes: slices.Clone(o.Notes)}
+		Verdict: o.Verdict, Findings: o.Findings, Notes: slices.Clone(o.Notes)}
 	if len(s.Performance) > 0 {
 		d.Help = metrics.Definitions()
 	}

@@ -3,6 +3,7 @@ package summarizers
 import (
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -12,62 +13,138 @@ import (
 )
 
 // SweepReport writes what a sweep's folder holds beside its points: sweep.csv (one row
-// a point), sweep.json, the summary files, the spreadsheet and the page. run is
-// the sweep's folder; d must have been evaluated. meta goes into sweep.json.
+// a point), sweep.json, the summary files, the spreadsheet, the page and report.json,
+// as far as o names them. run is the sweep's folder; d must have been evaluated. meta
+// goes into sweep.json.
 func SweepReport(run *outputs.Run, d *capacity.Document, meta map[string]any, o ReportOptions) (*Summary, error) {
 	s := &Summary{Tables: d.Tables()}
-	health := sweepHealth(d)
-	csv := SweepCSV(d)
-	for _, name := range sortedNames(csv) {
-		t := csv[name]
-		if err := run.WriteTable(run.Path(name), &t); err != nil {
+	if o.wants("csv") {
+		csv := SweepCSV(d)
+		for _, name := range sortedNames(csv) {
+			t := csv[name]
+			if err := run.WriteTable(run.Path(name), &t); err != nil {
+				return nil, err
+			}
+			s.Files = append(s.Files, name)
+		}
+	}
+	if o.wants("json") {
+		if err := run.WriteJSON(run.Path("sweep.json"), d.JSON(meta)); err != nil {
 			return nil, err
 		}
-		s.Files = append(s.Files, name)
+		s.Files = append(s.Files, "sweep.json")
 	}
-	if err := run.WriteJSON(run.Path("sweep.json"), d.JSON(meta)); err != nil {
-		return nil, err
-	}
-	files, err := outputs.WriteSummary(run, s.Tables...)
+	return s, s.reportPoints(run, o, sweepPoints(d))
+}
+
+// sweepPoints is what a sweep's reports say.
+func sweepPoints(d *capacity.Document) points {
+	return points{title: "Sweep over " + strings.ReplaceAll(d.Curve.Axis.Name, "_", " "), headlines: d.Headlines(), sections: d.Sections(), help: capacity.Definitions(),
+		health: sweepHealth(d), bound: sweepClient(d), cautions: func(m *outputs.Manifest) outputs.Table { return sweepCautions(d, m) }}
+}
+
+// SweepTables are the tables of a sweep's summary files.
+func SweepTables(run *outputs.Run, d *capacity.Document) ([]outputs.Table, error) {
+	m, err := manifestOf(run)
 	if err != nil {
 		return nil, err
 	}
-	s.Files = append(s.Files, "sweep.json")
-	for _, path := range files {
-		if rel, err := filepath.Rel(run.Dir(), path); err == nil {
-			path = rel
+	return sweepPoints(d).tables(d.Tables(), m), nil
+}
+
+// points is what the reports of many runs in one folder say: a sweep's, a grid's.
+type points struct {
+	title     string
+	headlines []outputs.Headline
+	sections  []outputs.Section
+	help      []outputs.Definition
+	health    any
+	bound     []string // where the client was in the way; nil = one line a run
+	cautions  func(*outputs.Manifest) outputs.Table
+}
+
+// tables are those of the summary files: the console's, and the reading help.
+func (p points) tables(console []outputs.Table, m *outputs.Manifest) []outputs.Table {
+	tables := slices.Clone(console)
+	if t := p.cautions(m); len(t.Rows) > 0 {
+		tables = append(tables, t)
+	}
+	return append(tables, definitionTable(append(p.help, metrics.Definitions()...)))
+}
+
+// reportPoints writes summary files, spreadsheet, page and report.json as far as o
+// names them.
+func (s *Summary) reportPoints(run *outputs.Run, o ReportOptions, p points) error {
+	m, err := manifestOf(run)
+	if err != nil {
+		return err
+	}
+	if p.bound == nil {
+		p.bound = ClientBound(p.health)
+	}
+	d := &outputs.ReportData{Title: o.Title, RunName: filepath.Base(run.Dir()), Generated: time.Now(), Tool: o.Tool, Lang: o.Lang, Verdict: o.Verdict,
+		Headlines: p.headlines, Findings: o.Findings, Notes: append(slices.Clone(o.Notes), p.bound...), Sections: p.sections, Help: append(p.help, metrics.Definitions()...)}
+	if d.Title == "" {
+		d.Title = p.title
+	}
+	d.Sections = append(d.Sections, o.Sections...)
+	if t := p.cautions(m); len(t.Rows) > 0 {
+		t.Title = ""
+		d.Sections = append(d.Sections, outputs.Section{ID: "cautions", Title: "Not to be compared", Sheet: "Reading help", Tables: []outputs.Table{t}})
+	}
+	if t := ClientTable(p.health); len(t.Rows) > 0 {
+		t.Notes = p.bound
+		d.Sections = append(d.Sections, outputs.Section{ID: "client-health", Title: "Client health", Sheet: "Environment", Tables: []outputs.Table{t}})
+	}
+	if m != nil {
+		d.Checklist, d.Config = m.Checklist, configEntries(m)
+		d.Sections = append(d.Sections, environment(m))
+	}
+	s.Checklist = d.Checklist
+	if o.wants("txt") || o.wants("csv") || o.wants("md") {
+		files, err := outputs.WriteSummary(run, p.tables(s.Tables, m)...)
+		if err != nil {
+			return err
 		}
-		s.Files = append(s.Files, path)
-	}
-	if !o.Excel && !o.HTML {
-		return s, nil
-	}
-	data := &outputs.ReportData{Title: o.Title, RunName: filepath.Base(run.Dir()), Generated: time.Now(), Tool: o.Tool, Lang: o.Lang, Verdict: o.Verdict,
-		Headlines: d.Headlines(), Notes: append(append([]string{}, o.Notes...), sweepClient(d)...), Sections: d.Sections(), Help: append(capacity.Definitions(), metrics.Definitions()...)}
-	if data.Title == "" {
-		data.Title = "Sweep over " + strings.ReplaceAll(d.Curve.Axis.Name, "_", " ")
-	}
-	if m, err := run.ReadManifest(); err == nil {
-		data.Checklist, data.Config = m.Checklist, configEntries(m)
-	}
-	if t := ClientTable(health); len(t.Rows) > 0 {
-		t.Notes = sweepClient(d)
-		data.Sections = append(data.Sections, outputs.Section{ID: "client-health", Title: "Client health", Sheet: "Environment", Tables: []outputs.Table{t}})
-	}
-	data.Sections = append(data.Sections, o.Sections...)
-	if o.Excel {
-		if err := run.WriteExcel(data); err != nil {
-			return nil, err
+		for _, path := range files {
+			s.wrote(run, path)
 		}
-		s.Files = append(s.Files, filepath.Base(run.ExcelPath()))
 	}
-	if o.HTML {
-		if err := run.WriteHTML(data); err != nil {
-			return nil, err
+	return s.write(run, d, o)
+}
+
+// sweepCautions says what a sweep's points may not be compared with.
+func sweepCautions(d *capacity.Document, m *outputs.Manifest) outputs.Table {
+	t := cautionTable()
+	var pooled []PairPerformance
+	for i := range d.Curve.Levels {
+		l := &d.Curve.Levels[i]
+		if l.Pooled == nil || l.Pooled.Requests.Success == 0 {
+			continue
 		}
-		s.Files = append(s.Files, filepath.Base(run.HTMLPath()))
+		if len(pooled) == 0 {
+			t.AddRow("every point", "other lengths", lengths(l.Pooled))
+		}
+		pooled = append(pooled, PairPerformance{Result: l.Pooled})
+		if q := l.Pooled.Requests; q.Failed > 0 {
+			t.AddRow(fmt.Sprintf("latencies of %s", d.Curve.Axis.Name+" "+fmt.Sprintf("%g", l.Value)), "runs in which all succeed",
+				outputs.Cell{Value: fmt.Sprintf("%d of %d requests failed; latencies and token rates are of the %d that succeeded", q.Failed, q.Total, q.Success), Mark: outputs.MarkWarn})
+		}
 	}
-	return s, nil
+	if len(pooled) == 0 {
+		return t
+	}
+	pointCautions(&t, pooled, m, sweepClient(d))
+	return t
+}
+
+// pointCautions are those that every collection of points has.
+func pointCautions(t *outputs.Table, pooled []PairPerformance, m *outputs.Manifest, bound []string) {
+	prefixCaution(t, pooled, m)
+	for _, text := range bound {
+		t.AddRow("these runs", "any other client or machine", outputs.Cell{Value: text, Mark: outputs.MarkBad})
+	}
+	profileCaution(t)
 }
 
 // SweepCSV are the CSV files of a sweep's folder, by name.

@@ -469,7 +469,7 @@ func (w *gridRun) finish(ended error) error {
 	for _, line := range why {
 		notes = append(notes, line)
 	}
-	s, err := gridReports(w.c, w.store, w.grid, notes)
+	s, err := gridReports(w.c, w.store, w.grid, notes, nil)
 	if err != nil {
 		return err
 	}
@@ -544,8 +544,9 @@ func (w *gridRun) evidence(first *tradeoff.Combination) error {
 	return nil
 }
 
-// gridReports computes and writes everything a grid's folder holds.
-func gridReports(c *cli.Context, store *sweep.Store, g *tradeoff.Grid, notes []string) (*summarizers.Summary, error) {
+// gridReports computes and writes what a grid's folder holds: everything, or the
+// formats named.
+func gridReports(c *cli.Context, store *sweep.Store, g *tradeoff.Grid, notes, formats []string) (*summarizers.Summary, error) {
 	g.Evaluate()
 	spec := store.Spec()
 	meta := map[string]any{"tool": toolInfo(), "settings": spec.Settings, "facts": spec.Facts, "plan": spec.Plan}
@@ -554,7 +555,7 @@ func gridReports(c *cli.Context, store *sweep.Store, g *tradeoff.Grid, notes []s
 		lang = "en"
 	}
 	s, err := summarizers.GridReport(store.Run(), g, meta, summarizers.ReportOptions{Title: c.String("title"), Tool: "ais_bench " + versionLine(), Lang: lang,
-		Excel: true, HTML: true, Notes: append(slices.Clone(g.Texts), notes...)})
+		Excel: true, HTML: true, Formats: formats, Findings: g.Texts, Notes: notes})
 	if err != nil {
 		return nil, &tasks.EnvironmentError{Err: err}
 	}

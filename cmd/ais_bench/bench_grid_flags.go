@@ -171,7 +171,7 @@ func restoreFlags(c *cli.Context, spec sweep.Spec) error {
 }
 
 // reportGrid rebuilds a grid's reports from its points (`ais_bench report GRID`).
-func reportGrid(c *cli.Context, name string) error {
+func reportGrid(c *cli.Context, name string, formats []string) error {
 	store, err := sweep.Read(c.String("work-dir"), name, gridKind)
 	if err != nil {
 		return err
@@ -232,7 +232,7 @@ func reportGrid(c *cli.Context, name string) error {
 	if found == 0 {
 		return &tasks.EnvironmentError{Err: fmt.Errorf("%s has no run that is done: nothing to report", store.Run().Dir())}
 	}
-	s, err := gridReports(c, store, g, nil)
+	s, err := gridReports(c, store, g, nil, formats)
 	if err != nil {
 		return err
 	}

@@ -61,7 +61,7 @@ func (w *sweepRun) finish(ended error) error {
 	if err := evaluateSweep(d, w.m, state, reason); err != nil {
 		return err
 	}
-	s, err := writeSweep(w.c, w.store, d, w.view)
+	s, err := writeSweep(w.c, w.store, d, w.view, nil)
 	if err != nil {
 		return err
 	}
@@ -171,8 +171,8 @@ func evaluateSweep(d *capacity.Document, m metrics.Options, state outputs.RunSta
 	return nil
 }
 
-// writeSweep writes everything a sweep's folder holds.
-func writeSweep(c *cli.Context, store *sweep.Store, d *capacity.Document, v sweepView) (*summarizers.Summary, error) {
+// writeSweep writes what a sweep's folder holds: everything, or the formats named.
+func writeSweep(c *cli.Context, store *sweep.Store, d *capacity.Document, v sweepView, formats []string) (*summarizers.Summary, error) {
 	spec := store.Spec()
 	meta := map[string]any{"tool": toolInfo(), "settings": spec.Settings, "facts": spec.Facts, "plan": spec.Plan, "shown": v}
 	lang := c.String("lang")
@@ -180,7 +180,7 @@ func writeSweep(c *cli.Context, store *sweep.Store, d *capacity.Document, v swee
 		lang = "en"
 	}
 	s, err := summarizers.SweepReport(store.Run(), d, meta, summarizers.ReportOptions{Title: c.String("title"), Tool: "ais_bench " + versionLine(), Lang: lang,
-		Excel: true, HTML: true, Notes: d.Texts()})
+		Excel: true, HTML: true, Formats: formats, Findings: d.Texts(), Notes: d.Notes})
 	if err != nil {
 		return nil, &tasks.EnvironmentError{Err: err}
 	}
@@ -235,7 +235,7 @@ func rebuildSweep(store *sweep.Store, v sweepView) (*capacity.Document, error) {
 
 // reportSweep rebuilds a sweep's reports from its points (`ais_bench report
 // SWEEP`). What is not chosen now is shown as it was.
-func reportSweep(c *cli.Context, name string) error {
+func reportSweep(c *cli.Context, name string, formats []string) error {
 	store, err := sweep.Read(c.String("work-dir"), name, sweepKind)
 	if err != nil {
 		return err
@@ -258,7 +258,7 @@ func reportSweep(c *cli.Context, name string) error {
 	if err != nil {
 		return err
 	}
-	s, err := writeSweep(c, store, d, v)
+	s, err := writeSweep(c, store, d, v, formats)
 	if err != nil {
 		return err
 	}
@@ -291,5 +291,9 @@ func sweepAgain(run *outputs.Run) *verify.Sweep {
 		return &verify.Sweep{Why: err.Error()}
 	}
 	doc := d.JSON(nil)
-	return &verify.Sweep{Tables: d.Tables(), CSV: summarizers.SweepCSV(d), JSON: map[string]any{"axis": doc["axis"], "points": doc["points"], "knee": doc["knee"], "limited_by": doc["limited_by"]}}
+	tables, err := summarizers.SweepTables(run, d)
+	if err != nil {
+		return &verify.Sweep{Why: err.Error()}
+	}
+	return &verify.Sweep{Tables: tables, CSV: summarizers.SweepCSV(d), JSON: map[string]any{"axis": doc["axis"], "points": doc["points"], "knee": doc["knee"], "limited_by": doc["limited_by"]}}
 }

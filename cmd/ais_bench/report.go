@@ -169,10 +169,14 @@ func reportCommand() *cli.Command {
 			if err := knownLang(c); err != nil {
 				return err
 			}
+			formats, err := reportFormats(c.String("format"))
+			if err != nil {
+				return err
+			}
 			if name := c.Args().First(); sweep.Is(name, sweepKind) || sweep.Is(filepath.Join(c.String("work-dir"), name), sweepKind) {
-				return reportSweep(c, name)
+				return reportSweep(c, name, formats)
 			} else if sweep.Is(name, gridKind) || sweep.Is(filepath.Join(c.String("work-dir"), name), gridKind) {
-				return reportGrid(c, name)
+				return reportGrid(c, name, formats)
 			}
 			run, err := tasks.OpenRun(c.String("work-dir"), c.Args().First())
 			if err != nil {
@@ -191,9 +195,7 @@ func reportCommand() *cli.Command {
 				o.Accuracy, o.Performance = summarizerKinds[name] == "accuracy", summarizerKinds[name] == "performance"
 				o.StableStage = name == "stable_stage"
 			}
-			if o.Formats, err = reportFormats(c.String("format")); err != nil {
-				return err
-			}
+			o.Formats = formats
 			if man, err := run.ReadManifest(); err == nil {
 				red := outputs.NewRedactor(envSecrets(man)...)
 				run.SetRedactor(red)

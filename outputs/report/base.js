@@ -90,7 +90,7 @@ function table(t) {
   const heads = t.columns.map((c, i) => heading(labelled(c.name, c.unit), c.numeric, () => { down = by === i ? !down : c.numeric; by = i; fill(); }));
   function cellOf(c, cell) {
     const number = cell.length > 1 && cell[1] !== null;
-    const cls = [c.numeric || number ? "num" : "", !number && cell[0].length > 40 ? "long" : "", marks[cell[2] || 0]].filter(Boolean).join(" ");
+    const cls = [c.numeric || number ? "num" : "", number ? "" : cell[0].length > 40 ? "long" : cell[0].length <= 16 ? "short" : "", marks[cell[2] || 0]].filter(Boolean).join(" ");
     return el("td", { class: cls, title: cell[3] ? tr(cell[3]) : null }, number ? cell[0] : tr(cell[0]), cell[4] ? " " + tr(cell[4]) : null, cell[3] ? el("sup", {}, tr(cell[3])) : null);
   }
   function fill() {

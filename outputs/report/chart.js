@@ -89,6 +89,7 @@ function chart(c) {
     if (lo > hi) return log ? [1, 10] : [0, 1];
     if (axis === "y" && !log) { if (lo > 0) lo = 0; hi += (hi - lo) * 0.06; }
     if (log && axis === "x") lo = Math.max(lo, hi / 2000); // values near 0 would take most of the width
+    if (axis === "x" && c.kind === "scatter" && !log) { const pad = (hi - lo) * 0.02; lo = lo >= 0 ? Math.max(0, lo - pad) : lo - pad; hi += pad; } // no dot on the frame
     if (lo === hi) { if (log) { lo /= 2; hi *= 2; } else { hi += Math.abs(hi) * 0.1 || 1; } }
     return [lo, hi];
   }

@@ -20,6 +20,7 @@ function render() {
   if (v) main.append(el("div", { class: "banner " + marks[v.Mark], id: "verdict" }, el("strong", {}, tr(v.State)), tr(v.Reason)));
   if ((data.headlines || []).length) main.append(el("div", { class: "cards" }, data.headlines.map(h => el("div", { class: "card " + marks[h.Mark] },
     el("div", { class: "name" }, tr(h.Name)), el("div", { class: "value" }, tr(h.Value), h.Unit ? el("small", {}, tr(h.Unit)) : null), h.Note ? el("div", { class: "note" }, tr(h.Note)) : null))));
+  if ((data.findings || []).length) main.append(el("div", { class: "banner", id: "findings" }, data.findings.map(n => el("div", {}, tr(n)))));
   if ((data.notes || []).length) main.append(el("div", { class: "banner warn", id: "warnings" }, data.notes.map(n => el("div", {}, tr(n)))));
   if (v && v.Clauses) { section("clauses", "Clauses"); main.append(table(v.Clauses)); }
   let shown = false;

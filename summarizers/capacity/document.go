@@ -3,6 +3,7 @@ package capacity
 import (
 	"ais_bench/outputs"
 	"ais_bench/summarizers/metrics"
+	"strings"
 )
 
 // Evaluate fills in what follows from the curve: knee, limit, and the words for a
@@ -47,7 +48,7 @@ func (d *Document) Tables() []outputs.Table {
 
 // Sections are the report's chapters.
 func (d *Document) Sections() []outputs.Section {
-	main := outputs.Section{ID: "sweep", Title: "Sweep over " + d.Curve.Axis.Name, Sheet: "Sweep", Tables: []outputs.Table{d.Table()}, Charts: d.Charts()}
+	main := outputs.Section{ID: "sweep", Title: "Sweep over " + strings.ToLower(d.Curve.Axis.Title()), Sheet: "Sweep", Tables: []outputs.Table{d.Table()}, Charts: d.Charts()}
 	if d.Capacity != nil {
 		main.Tables = append(main.Tables, d.CapacityTable())
 	}

@@ -101,7 +101,7 @@ func (d *Document) Table() outputs.Table {
 	if weak {
 		t.Notes = append(t.Notes, "* a run is too small a sample for this percentile (p95 needs 20 requests, p99 100)")
 	}
-	t.Notes = append(t.Notes, d.Texts()...)
+	t.Notes = append(append(t.Notes, d.Texts()...), d.Notes...)
 	return t
 }
 
@@ -114,7 +114,7 @@ func (d *Document) axisColumn() outputs.Column {
 	return c
 }
 
-// Texts are the conclusions, one line each.
+// Texts are the conclusions, one line each. Notes are apart: they are warnings.
 func (d *Document) Texts() []string {
 	lines := []string{d.Knee.Text}
 	if d.Limit.Cause != LimitUnknown || d.Knee.Value != nil {
@@ -123,7 +123,7 @@ func (d *Document) Texts() []string {
 	if d.Capacity != nil {
 		lines = append(lines, d.Capacity.Text...)
 	}
-	return append(lines, d.Notes...)
+	return lines
 }
 
 // remarks marks a level: the knee, the answer, a client in the way.
