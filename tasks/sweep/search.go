@@ -149,7 +149,11 @@ func (s Search) coarse(a *Answer, try func(float64) (bool, error)) error {
 		lowest = s.Steps[0] / 64
 	}
 	for v := s.Steps[0]; a.Highest == nil && v > lowest; {
-		v = s.tidy(max(v/2, lowest))
+		next := s.tidy(max(v/2, lowest))
+		if next >= v { // the lowest value, rounded up to what tidy keeps, was tried
+			break
+		}
+		v = next
 		if _, err := try(v); err != nil {
 			return err
 		}

@@ -129,3 +129,23 @@ func TestTidyValuesStayBetween(t *testing.T) {
 		}
 	}
 }
+
+// 3/64 and 0.1236 are rounded up by tidy and are then never reached from above.
+func TestSearchOfWhatNeverHoldsEnds(t *testing.T) {
+	for _, s := range []Search{
+		{Steps: []float64{3}, Resolution: 0.05, Runs: 1, MaxRuns: 1},
+		{Steps: []float64{0.2}, Min: 0.1236, Resolution: 0.05, Runs: 1, MaxRuns: 1},
+		{Steps: []float64{7}, Min: 1.5, Whole: true, Resolution: 0.05, Runs: 1, MaxRuns: 1},
+	} {
+		tries := 0
+		a, err := s.Find(func(float64, int) error {
+			if tries++; tries > 100 {
+				return errors.New("it goes on for ever")
+			}
+			return nil
+		}, below(0))
+		if err != nil || a.Highest != nil {
+			t.Errorf("%+v: %+v, %v", s, a, err)
+		}
+	}
+}
