@@ -2,6 +2,7 @@ package contract
 
 import (
 	"fmt"
+	"os"
 	"strings"
 	"testing"
 
@@ -303,5 +304,54 @@ func TestOverall(t *testing.T) {
 	v, err := contract("critical " + pass).Judge(set)
 	if err != nil || v.State != Inconclusive || len(v.Problems) == 0 {
 		t.Errorf("a run without a manifest: %+v %v", v, err)
+	}
+}
+
+// A baseline that was cut off, and records of which a part is lost, decide nothing.
+func TestUnfitRunsNeverPass(t *testing.T) {
+	whole := func(pairs ...outputs.PairState) *outputs.Run {
+		run := runOf(t, service)
+		m := outputs.NewManifest(run, outputs.ToolInfo{}, nil)
+		m.Pairs = pairs
+		if err := run.WriteManifest(m); err != nil {
+			t.Fatal(err)
+		}
+		return run
+	}
+	set := func(run *outputs.Run, baseline *facts.Set) *facts.Set {
+		s, err := facts.Open([]*outputs.Run{run}, facts.Options{Baseline: baseline})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return s
+	}
+	good := set(whole(), nil)
+	half := set(whole(outputs.PairState{Model: "model", Dataset: "synthetic", State: outputs.PairInterrupted, Requests: 2000, NotAsked: 1000}), nil)
+	hurt := whole()
+	path := hurt.RecordsPath("model", "synthetic")
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	clear(text[len(text)/2 : len(text)/2+200])
+	if err := os.WriteFile(path, text, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	const plain, against = "success_rate > 0.5", "compare.baseline.output_throughput.change > -0.5"
+	for _, c := range []struct {
+		name, expr string
+		set        *facts.Set
+		want       State
+		why        string
+	}{
+		{"a whole baseline", against, set(whole(), good), Pass, ""},
+		{"half a baseline", against, set(whole(), half), Inconclusive, "the baseline: "},
+		{"half a baseline that no clause asks for", plain, set(whole(), half), Pass, ""},
+		{"damaged records", plain, set(hurt, nil), Inconclusive, "damaged"},
+	} {
+		v, err := one(t, c.expr).Judge(c.set)
+		if err != nil || v.State != c.want || !strings.Contains(v.Reason, c.why) {
+			t.Errorf("%s: %+v, %v, want %s", c.name, v, err, c.want)
+		}
 	}
 }

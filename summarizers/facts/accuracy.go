@@ -150,21 +150,25 @@ func (g *graded) value(f *Fact) {
 		f.note(fmt.Sprintf("%d questions were not asked", s.NotAsked))
 	}
 	if s.Graded {
-		f.normal(*s.Accuracy, s.StdErr)
+		f.normal(*s.Accuracy, s.StdErr, s.Items)
 		return
 	}
 	f.clusteredShare(*s.Accuracy, s.N, s.Items, s.StdErr)
 }
 
-// normal is the normal approximation of a mean of scores.
-func (f *Fact) normal(value float64, se *float64) {
-	f.Kind, f.Method = Mean, "normal"
+// normal is Student's interval of a mean of scores of so many questions. Scores
+// that are all alike show no chance; that is no proof that there is none.
+func (f *Fact) normal(value float64, se *float64, items int) {
+	f.Kind, f.Method = Mean, "t"
 	f.at = func(level float64) (interval.Interval, error) {
-		if se == nil {
+		switch {
+		case se == nil || items < 2:
 			return interval.Interval{}, errors.New("its standard error is unknown")
+		case rounding(*se, value):
+			return interval.Interval{}, fmt.Errorf("its %d scores are all alike, which tells nothing of chance", items)
 		}
-		half := stats.NormalQuantile(1-(1-level)/2) * *se
-		return interval.Interval{Lo: value - half, Hi: value + half, Level: level, Method: "normal"}, nil
+		half := stats.StudentQuantile(1-(1-level)/2, float64(items-1)) * *se
+		return interval.Interval{Lo: value - half, Hi: value + half, Level: level, Method: "t"}, nil
 	}
 }
 
@@ -230,7 +234,7 @@ func (g *graded) mean(f *Fact, of func(answer) (float64, bool)) {
 		f.clusteredShare(value, n, len(clusters), se)
 		return
 	}
-	f.normal(value, se)
+	f.normal(value, se, len(clusters))
 }
 
 func inOrder(m map[string][]float64) [][]float64 {
@@ -262,6 +266,9 @@ func (g *graded) group(f *Fact, key string) {
 		r := g.groups[i]
 		if r.StdErr == nil {
 			return interval.Interval{}, fmt.Errorf("%s of sub-sets has no standard error in these results; score the run again (--mode eval), or judge the sub-sets", r.Metric)
+		}
+		if rounding(*r.StdErr, r.Value) { // all right, or all wrong: ten answers would be as certain as ten thousand
+			return interval.Interval{}, fmt.Errorf("in every sub-set all scores are alike, which tells nothing of chance in %s; judge the sub-sets", r.Metric)
 		}
 		half := stats.NormalQuantile(1-(1-level)/2) * *r.StdErr
 		return interval.Interval{Lo: r.Value - half, Hi: r.Value + half, Level: level, Method: "normal"}, nil

@@ -109,7 +109,7 @@ func TestAccuracyOfOneRun(t *testing.T) {
 	if f, i := row(t, s, "maths-average", "value"); *f.Value != 0.8 || !(i[0] > 0.7 && i[1] < 0.9) || f.Kind != Mean {
 		t.Errorf("a group: %v in %v (%s)", *f.Value, i, f.Kind)
 	}
-	if f, i := row(t, s, "maths", "f1"); *f.Value != 0.4 || !(i[0] < 0.4 && i[1] > 0.4) || f.Method != "normal" {
+	if f, i := row(t, s, "maths", "f1"); *f.Value != 0.4 || !(i[0] < 0.4 && i[1] > 0.4) || f.Method != "t" {
 		t.Errorf("a part of the verdict: %v in %v (%s)", *f.Value, i, f.Method)
 	}
 	if f, _ := row(t, s, "m/maths", "extract_rate"); *f.Value != 1 || f.Name != `accuracy["maths"].extract_rate` {
@@ -218,5 +218,33 @@ func TestRunsOfOtherQuestionsAreNoRepeats(t *testing.T) {
 	_, err := Open([]*outputs.Run{scoredRun(t, "m", "maths", 5, 1, right), scoredRun(t, "m", "physics", 5, 1, right)}, Options{})
 	if _, ok := err.(*MismatchError); !ok {
 		t.Errorf("%v", err)
+	}
+}
+
+// Ten right answers of ten are no proof of a group's accuracy of 1, nor are three
+// such runs.
+func TestScoresThatAreAllAlikeAreNotCertain(t *testing.T) {
+	perfect := func(int, int) bool { return true }
+	s := open(t, Options{}, scoredRun(t, "m", "maths", 10, 1, perfect))
+	three := open(t, Options{}, scoredRun(t, "m", "maths", 10, 1, perfect), scoredRun(t, "m", "maths", 10, 1, perfect), scoredRun(t, "m", "maths", 10, 1, perfect))
+	same, err := outputs.Create(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	addScores(t, same, "m", "maths", 10, 1, func(int, int) float64 { return 0.9 })
+	for _, c := range []struct {
+		set  *Set
+		name string
+	}{{s, "maths-average"}, {three, "maths-average"}, {open(t, Options{}, same), "maths"}} {
+		f, err := c.set.Lookup(Path{"accuracy", c.name, "value"})
+		if err != nil || f.Value == nil {
+			t.Fatal(f, err)
+		}
+		if i, err := f.Interval(0.95); err == nil || !strings.Contains(err.Error(), "alike") {
+			t.Errorf("%s = %v: %v, %v", c.name, *f.Value, i, err)
+		}
+	}
+	if _, i := row(t, s, "maths", "value"); !(i[0] < 0.8) {
+		t.Errorf("ten of ten: %v", i)
 	}
 }

@@ -303,7 +303,10 @@ func byRun(f *Fact, n int, value func(i int) float64, within func(i int, level f
 			half, ss := (r.Interval.Hi-r.Interval.Lo)/2, 0.0
 			for i := range values {
 				w, err := within(i, level)
-				if err != nil {
+				switch {
+				case err != nil && rounding(half, mean):
+					return w, fmt.Errorf("its %d runs are exactly alike, which tells nothing of chance; %w", n, err)
+				case err != nil:
 					return r.Interval, nil // the runs are all there is to judge by
 				}
 				ss += (w.Hi - w.Lo) * (w.Hi - w.Lo) / 4
@@ -315,6 +318,10 @@ func byRun(f *Fact, n int, value func(i int) float64, within func(i int, level f
 		}
 	}
 }
+
+// rounding reports whether a spread of values of the size of value is no more than
+// what adding them up in floating point makes.
+func rounding(spread, value float64) bool { return spread <= 1e-12*max(math.Abs(value), 1e-3) }
 
 // rateOf is the interval of a rate within one run: of its value, with the relative
 // half width that the windows from from to to give. stable says that the value is of

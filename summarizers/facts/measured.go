@@ -25,6 +25,7 @@ type measured struct {
 	choices map[string][]string // values of finish_reasons and token_sources; the columns hold indices
 
 	first   int64 // when the first request was due, or sent
+	damaged int   // places of the journal that hold no records any more
 	flights flights
 }
 
@@ -69,6 +70,7 @@ func measure(records iter.Seq2[*outputs.Record, error], o metrics.Options, want 
 	for r, err := range records {
 		var damage *outputs.DamageError
 		if errors.As(err, &damage) {
+			c.m.damaged++
 			continue
 		}
 		if err != nil {

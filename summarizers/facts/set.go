@@ -76,6 +76,9 @@ func Open(runs []*outputs.Run, o Options) (*Set, error) {
 				return nil, fmt.Errorf("%s on %s of %s: %w", pair.Model, pair.Dataset, run.Dir(), err)
 			}
 			p.runs = append(p.runs, m)
+			if m.damaged > 0 { // what is lost may be the failures
+				s.problem(run, fmt.Sprintf("the records of %s on %s are damaged in %d places: requests are missing", pair.Model, pair.Dataset, m.damaged))
+			}
 		}
 		if len(p.runs) > 0 {
 			s.perf[pair] = p
@@ -316,6 +319,14 @@ func (s *Set) row(model, name string, g *graded) {
 // Problems are what makes the runs unfit to be judged, one line each: a run that
 // is incomplete, a server that changed.
 func (s *Set) Problems() []string { return s.problems }
+
+// BaselineProblems are what makes the baseline unfit to be compared with.
+func (s *Set) BaselineProblems() []string {
+	if s.baseline == nil {
+		return nil
+	}
+	return s.baseline.problems
+}
 
 // Notes are remarks on the runs as a whole.
 func (s *Set) Notes() []string { return s.notes }
