@@ -6,7 +6,6 @@ import (
 	"math"
 	"strconv"
 
-	"ais_bench/evaluators/stats"
 	"ais_bench/summarizers/interval"
 )
 
@@ -75,10 +74,8 @@ func (f *Fact) Reach(level float64) (highestLow, lowestHigh float64) {
 	case Share:
 		highestLow, lowestHigh = 1, 0
 		if f.N > 0 {
-			z := stats.NormalQuantile(1 - (1-level)/2)
-			if all, ok := stats.WilsonAt(float64(f.N), float64(f.N), z); ok {
-				highestLow, lowestHigh = all.Low, 1-all.Low
-			}
+			highestLow = interval.ShareFloor(f.N, level)
+			lowestHigh = 1 - highestLow
 		}
 	case Percentile:
 		lo, hi := interval.Ranks(f.N, f.Q, level)

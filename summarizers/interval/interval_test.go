@@ -81,6 +81,26 @@ func TestShareMinN(t *testing.T) {
 	}
 }
 
+// At low levels, too, a share that the interval leaves out gives such an extreme
+// count with no more than the probability it may be wrong with.
+func TestShareKeepsLowLevels(t *testing.T) {
+	for _, level := range []float64{0.5, 0.8, 0.9, 0.949} {
+		for _, n := range []int64{20, 200} {
+			for k := n - 3; k <= n; k++ {
+				i, _ := Share(k, n, level)
+				// P(at least k of n) where the true share is the low end.
+				if p := stats.IncompleteBeta(i.Lo, float64(k), float64(n-k)+1); p > (1-level)/2*1.0001 {
+					t.Errorf("%d of %d at %g: %v, which is wrong with probability %.4f", k, n, level, i, p)
+				}
+			}
+		}
+		n := ShareMinN(0.97, level)
+		if ShareFloor(n, level) < 0.97 || n > 1 && ShareFloor(n-1, level) >= 0.97 {
+			t.Errorf("ShareMinN(0.97, %g) = %d: %g, %g", level, n, ShareFloor(n-1, level), ShareFloor(n, level))
+		}
+	}
+}
+
 func TestRanks(t *testing.T) {
 	for _, c := range []struct {
 		n        int64

@@ -14,7 +14,9 @@ const rare = 10
 // lie on the smaller side, the end at that side's edge is Clopper and Pearson's
 // exact one ("wilson+exact"), because Wilson's leaves out the true share there
 // up to one time in six (Brown, Cai, DasGupta 2001, §4.1.1): a single failure in 177 would prove a failure
-// rate above 0.1 %. ok is false for n = 0 or impossible counts.
+// rate above 0.1 %. Below a level of 0.95 the other end
+// too is never nearer than the exact one: of n out of n Wilson's stands z²/n off where the exact one stands
+// ln(2/(1−level))/n, which at 0.5 is three times as far. ok is false for n = 0 or impossible counts.
 func Share(k, n int64, level float64) (Interval, bool) { return ShareOf(float64(k), float64(n), level) }
 
 // ShareOf is Share with counts that need not be whole: with a design effect d
@@ -29,20 +31,26 @@ func ShareOf(k, n, level float64) (Interval, bool) {
 		return Interval{}, false
 	}
 	i := Interval{w.Low, w.High, level, "wilson"}
-	if min(k, n-k) >= rare || k == 0 || k == n {
+	if min(k, n-k) >= rare || level >= usual && (k == 0 || k == n) {
 		return i, true
 	}
 	exact, _ := stats.ClopperPearson(k, n, level)
-	if n-k < k && exact.High > i.Hi {
+	far := level < usual
+	if (n-k < k || far) && exact.High > i.Hi {
 		i.Hi, i.Method = exact.High, "wilson+exact"
-	} else if k < n-k && exact.Low < i.Lo {
+	}
+	if (k < n-k || far) && exact.Low < i.Lo {
 		i.Lo, i.Method = exact.Low, "wilson+exact"
 	}
 	return i, true
 }
 
+// usual is the level from which on Wilson's far end, on large n, is no nearer than the exact one.
+const usual = 0.95
+
 // ShareMinN is the smallest n at which even a share of 1 out of n has an interval
-// above limit (for limits of a failure rate give 1 − limit): ⌈z²·limit/(1−limit)⌉.
+// above limit (for limits of a failure rate give 1 − limit): ⌈z²·limit/(1−limit)⌉, at low levels
+// ⌈ln((1−level)/2)/ln limit⌉.
 // It is 0 when no n suffices (limit ≥ 1).
 func ShareMinN(limit, level float64) int64 {
 	if limit >= 1 || !validLevel(level) {
@@ -52,19 +60,20 @@ func ShareMinN(limit, level float64) int64 {
 		return 1
 	}
 	z := stats.NormalQuantile(1 - tail(level))
-	n := int64(math.Ceil(z * z * limit / (1 - limit)))
-	for n > 1 && wilsonFloor(n-1, z) >= limit { // rounding of the closed form
+	n := max(int64(math.Ceil(max(z*z*limit/(1-limit), math.Log(tail(level))/math.Log(limit)))), 1)
+	for n > 1 && ShareFloor(n-1, level) >= limit { // rounding of the closed forms
 		n--
 	}
-	for wilsonFloor(n, z) < limit {
+	for ShareFloor(n, level) < limit {
 		n++
 	}
 	return n
 }
 
-func wilsonFloor(n int64, z float64) float64 {
-	w, _ := stats.WilsonAt(float64(n), float64(n), z)
-	return w.Low
+// ShareFloor is the low end of the interval of n out of n, the highest there is.
+func ShareFloor(n int64, level float64) float64 {
+	i, _ := Share(n, n, level)
+	return i.Lo
 }
 
 // Block is one of several groups of neighbouring values: N values, K of which
