@@ -28,7 +28,7 @@ func SweepReport(run *outputs.Run, d *capacity.Document, meta map[string]any, o 
 			s.Files = append(s.Files, name)
 		}
 	}
-	if o.wants("json") {
+	if o.wants("json") || o.wants("csv") || o.wants("txt") || o.wants("md") { // it says how the others are made again
 		if err := run.WriteJSON(run.Path("sweep.json"), d.JSON(meta)); err != nil {
 			return nil, err
 		}

@@ -2,6 +2,7 @@ package capacity
 
 import (
 	"math"
+	"math/rand/v2"
 	"strings"
 	"testing"
 )
@@ -104,5 +105,43 @@ func TestUndefinedFiguresDecideNothing(t *testing.T) {
 	}
 	if j := judged(t, "ttft_p99 <= 50"); j.State != Undecided {
 		t.Errorf("no run at all: %+v", j)
+	}
+}
+
+// TestErrorsOfRepeatedLooks computes what docs/sweep.md says of a search's
+// decisions: looking again after every run, from the second to the fifth, is wrong
+// more often than one look would be.
+func TestErrorsOfRepeatedLooks(t *testing.T) {
+	slo, err := ParseSLO("ttft_p99 <= 100")
+	if err != nil {
+		t.Fatal(err)
+	}
+	rng := rand.New(rand.NewPCG(6, 6))
+	const trials = 1000
+	for _, c := range []struct {
+		beyond   float64 // of the true figure over the limit, in standard deviations of a run
+		low, top float64 // share of searches that say it holds
+	}{{0, 0.04, 0.1}, {0.5, 0, 0.03}, {1, 0, 0.015}, {-2, 0.88, 0.97}} {
+		holds := 0
+		for range trials {
+			l := &Level{Value: 8}
+			for n := 1; n <= 5; n++ {
+				l.Runs = append(l.Runs, ttft(n, 100+c.beyond+rng.NormFloat64()))
+				if n < 2 {
+					continue
+				}
+				if s := slo.Judge(l).State; s != Undecided {
+					if s == Holds {
+						holds++
+					}
+					break
+				}
+			}
+		}
+		share := float64(holds) / trials
+		t.Logf("true figure %+.1f sd from the limit: %.1f %% hold", c.beyond, 100*share)
+		if share < c.low || share > c.top {
+			t.Errorf("true figure %+.1f sd from the limit: %.1f %% hold, want %.0f to %.0f %%", c.beyond, 100*share, 100*c.low, 100*c.top)
+		}
 	}
 }

@@ -81,21 +81,9 @@ func (s Search) Find(measure func(value float64, run int) error, judge func(valu
 	}
 	a := &Answer{Trials: []Trial{}}
 	try := func(v float64) (bool, error) {
-		t := Trial{Value: v, State: Undecided}
-		for run := 1; run <= s.MaxRuns; run++ {
-			if err := measure(v, run); err != nil {
-				return false, err
-			}
-			if t.Runs = run; run < s.Runs {
-				continue
-			}
-			var err error
-			if t.State, err = judge(v); err != nil {
-				return false, err
-			}
-			if t.State != Undecided {
-				break
-			}
+		t, err := s.Try(v, measure, judge)
+		if err != nil {
+			return false, err
 		}
 		a.Trials = append(a.Trials, t)
 		if t.State == Holds {
@@ -121,6 +109,24 @@ func (s Search) Find(measure func(value float64, run int) error, judge func(valu
 		a.Step = s.step(*a.Highest)
 	}
 	return a, nil
+}
+
+// Try measures one candidate until it is decided, or MaxRuns times.
+func (s Search) Try(v float64, measure func(value float64, run int) error, judge func(value float64) (State, error)) (Trial, error) {
+	t := Trial{Value: v, State: Undecided}
+	for run := 1; run <= s.MaxRuns; run++ {
+		if err := measure(v, run); err != nil {
+			return t, err
+		}
+		if t.Runs = run; run < s.Runs {
+			continue
+		}
+		var err error
+		if t.State, err = judge(v); err != nil || t.State != Undecided {
+			return t, err
+		}
+	}
+	return t, nil
 }
 
 // coarse finds a value that holds and one that does not, as far as there are such.
