@@ -129,7 +129,7 @@ func benchRunWith(c *cli.Context, o bench.Options, m metrics.Options, sections f
 		return withEngine(died, err)
 	}
 	if launched != nil && anyAnswer(out) {
-		keepEngineLog(out.Run, launched)
+		keepEngineLog(launched, out.Run)
 	}
 	return withEngine(died, benchReport(c, s, out, m, g, sections, show))
 }

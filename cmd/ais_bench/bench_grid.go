@@ -327,12 +327,14 @@ func (w *gridRun) combination(ctx context.Context, stop <-chan struct{}, setting
 		break
 	}
 	e.Stop()
+	var runs []*outputs.Run
 	for _, dir := range measured {
 		if run, err := outputs.Open(dir); err == nil {
 			run.SetRedactor(outputs.NewRedactor(append(o.Secrets(), o.ServerOptions.Secrets...)...))
-			keepEngineLog(run, e)
+			runs = append(runs, run)
 		}
 	}
+	keepEngineLog(e, runs...)
 	return nil
 }
 

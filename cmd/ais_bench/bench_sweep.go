@@ -264,7 +264,7 @@ func (w *sweepRun) run() error {
 	if launched != nil {
 		died = launched.Died()
 		launched.Stop() // reports need no engine
-		keepEngineLog(w.store.Run(), launched)
+		keepEngineLog(launched, w.store.Run())
 	}
 	return withEngine(died, w.finish(err))
 }

@@ -387,7 +387,7 @@ func carryOut(c *cli.Context, plan *tasks.Plan, opts tasks.Options) error {
 		return withEngine(died, err)
 	}
 	if launched != nil && anyAnswer(out) {
-		keepEngineLog(out.Run, launched)
+		keepEngineLog(launched, out.Run)
 	}
 	for _, w := range out.Warnings {
 		fmt.Fprintln(c.App.ErrWriter, "warning: "+w)

@@ -329,7 +329,7 @@ func gateAction(c *cli.Context) error {
 		if err != nil {
 			return err
 		}
-		if slices.ContainsFunc(runs, func(r *outputs.Run) bool { return r.Dir() == run.Dir() }) {
+		if slices.ContainsFunc(runs, func(r *outputs.Run) bool { return sameFolder(r.Dir(), run.Dir()) }) {
 			return usagef("gate: %s is named twice: a run is no repeat of itself", run.Dir())
 		}
 		runs = append(runs, run)
@@ -371,6 +371,13 @@ func gateAction(c *cli.Context) error {
 		return err
 	}
 	return verdictErr(v)
+}
+
+// sameFolder reports whether two paths, however they are written, are one folder.
+func sameFolder(a, b string) bool {
+	x, err := os.Stat(a)
+	y, err2 := os.Stat(b)
+	return a == b || err == nil && err2 == nil && os.SameFile(x, y)
 }
 
 // listMetrics prints all names with their values.

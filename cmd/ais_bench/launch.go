@@ -86,7 +86,7 @@ func (l launchSpec) start(ctx context.Context, server string, note func(string))
 	}
 	scrub := outputs.NewRedactor(engine.Secrets(l.command, os.Environ())...)
 	log := filepath.Join(l.workDir, fmt.Sprintf("engine-%d.out", os.Getpid()))
-	e, err := engine.Start(ctx, engine.Config{Command: l.command, Server: server, Ready: l.timeout, Log: log, Note: func(s string) { note(scrub.String(s)) }})
+	e, err := engine.Start(ctx, engine.Config{Command: l.command, Server: server, Ready: l.timeout, Log: log, Scrub: scrub.String, Note: func(s string) { note(scrub.String(s)) }})
 	if err != nil {
 		// Not wrapped: the engine's exit status is not this program's.
 		return nil, &tasks.EnvironmentError{Err: errors.New(scrub.String("--launch: " + err.Error()))}
@@ -106,14 +106,20 @@ func (l launchSpec) tell(o *tasks.ServerOptions, e *engine.Engine) {
 
 const engineLogName = "engine.out"
 
-// keepEngineLog moves a stopped engine's log to the run folder, without what no
-// output may hold. Where that fails it stays where it is.
-func keepEngineLog(run *outputs.Run, e *engine.Engine) {
+// keepEngineLog moves a stopped engine's log to the folders of the runs that were
+// made with it, without what no output may hold. Where that fails it stays where
+// it is.
+func keepEngineLog(e *engine.Engine, runs ...*outputs.Run) {
 	text, err := os.ReadFile(e.Log())
-	if err != nil || os.MkdirAll(run.Path("logs"), 0o755) != nil {
+	if err != nil {
 		return
 	}
-	if os.WriteFile(run.Path("logs", engineLogName), []byte(run.Redactor().String(string(text))), 0o644) == nil {
+	kept := len(runs) > 0
+	for _, run := range runs {
+		kept = os.MkdirAll(run.Path("logs"), 0o755) == nil &&
+			os.WriteFile(run.Path("logs", engineLogName), []byte(run.Redactor().String(string(text))), 0o644) == nil && kept
+	}
+	if kept {
 		_ = os.Remove(e.Log()) // a second copy does no harm
 	}
 }

@@ -39,7 +39,10 @@ type Config struct {
 	Ready  time.Duration // how long that may take; 0 = 10 minutes
 	Grace  time.Duration // between the request to end and the kill; 0 = 10 s
 	Log    string        // file that gets what the engine prints; "" = nowhere
-	Note   func(string)  // progress, one line; may be nil
+	// Scrub takes credentials out of the log when the engine has ended, wherever the
+	// log goes from there; nil = nothing to hide.
+	Scrub func(string) string
+	Note  func(string) // progress, one line; may be nil
 }
 
 // Engine is a running engine.
@@ -87,7 +90,8 @@ func Start(ctx context.Context, cfg Config) (*Engine, error) {
 	e.cmd = shell(cfg.Command)
 	e.cmd.Env = append(append(os.Environ(), cfg.Env...), markVariable+"="+e.mark)
 	if cfg.Log != "" {
-		f, err := os.Create(cfg.Log)
+		// Engines print their arguments, keys among them: nobody else reads along.
+		f, err := os.OpenFile(cfg.Log, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
 		if err != nil {
 			return nil, fmt.Errorf("log of the engine: %w", err)
 		}
@@ -318,8 +322,19 @@ func (e *Engine) Stop() {
 }
 
 func (e *Engine) closeLog() {
-	if e.log != nil {
-		_ = e.log.Close() // what could not be written is lost to the log alone
+	if e.log == nil {
+		return
+	}
+	_ = e.log.Close() // what could not be written is lost to the log alone
+	if e.cfg.Scrub == nil {
+		return
+	}
+	text, err := os.ReadFile(e.cfg.Log)
+	if err != nil {
+		return
+	}
+	if clean := e.cfg.Scrub(string(text)); clean != string(text) && os.WriteFile(e.cfg.Log, []byte(clean), 0o600) != nil {
+		_ = os.Remove(e.cfg.Log) // better no log than one with a key in it
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 )
 
@@ -40,8 +41,15 @@ func environment(list []string) map[string]string {
 func Secrets(command string, environ []string) []string {
 	var list []string
 	add := func(v string) {
-		if v = strings.Trim(v, `'"`); len(v) >= 4 && !strings.HasPrefix(v, "$") {
-			list = append(list, v)
+		whole := strings.Trim(v, `'"`)
+		word := whole // without what ends a word for the shell: --api-key K; exec …
+		if i := strings.IndexAny(v, ";&|()<>"); i >= 0 {
+			word = strings.Trim(v[:i], `'"`)
+		}
+		for _, v := range []string{whole, word} {
+			if len(v) >= 4 && !strings.HasPrefix(v, "$") && !slices.Contains(list, v) {
+				list = append(list, v)
+			}
 		}
 	}
 	words := strings.Fields(command)

@@ -44,6 +44,12 @@ func TestSecrets(t *testing.T) {
 	if !slices.Equal(got, want) {
 		t.Errorf("got %q, want %q", got, want)
 	}
+	// What ends a word for the shell is no part of the key that the engine is given.
+	for _, command := range []string{"serve --api-key sk-one; exit", "(serve --api-key 'sk-one')", "API_KEY=sk-one&& serve"} {
+		if got := Secrets(command, nil); !slices.Contains(got, "sk-one") {
+			t.Errorf("%s: %q", command, got)
+		}
+	}
 	env := environment([]string{"HF_TOKEN=hf_env", "VLLM_USE_V1=1", "CUDA_VISIBLE_DEVICES=0,1", "HOME=/root", "VLLM_API_KEY=k"})
 	if !maps.Equal(env, map[string]string{"HF_TOKEN": "[redacted]", "VLLM_USE_V1": "1", "CUDA_VISIBLE_DEVICES": "0,1", "VLLM_API_KEY": "[redacted]"}) {
 		t.Errorf("environment %v", env)
