@@ -114,9 +114,6 @@ func (x *excelReport) chart(sheet string, row int, c *Chart) error {
 	title := func(s string) excelize.ChartTitle {
 		return excelize.ChartTitle{Paragraph: []excelize.RichTextRun{{Text: x.text(s), Font: &excelize.Font{Color: "333333", Size: 11}}}}
 	}
-	if hi > 0 && !c.YLog {
-		lo = min(lo, 0)
-	}
 	ch := &excelize.Chart{Type: excelize.Scatter, Series: left, Title: title(c.Title),
 		XAxis:     excelize.ChartAxis{Font: *font, Title: title(c.XLabel), NumFmt: axisFormat(c.Series, func(s *Series) []float64 { return s.X })},
 		YAxis:     excelize.ChartAxis{Font: *font, Title: title(c.YLabel), MajorGridLines: true, NumFmt: axisFormat(c.Series, func(s *Series) []float64 { return s.Y })},

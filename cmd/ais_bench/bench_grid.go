@@ -468,9 +468,7 @@ func (w *gridRun) finish(ended error) error {
 	if ended != nil {
 		notes = append(notes, "the grid is incomplete: "+ended.Error())
 	}
-	for _, line := range why {
-		notes = append(notes, line)
-	}
+	notes = append(notes, why...)
 	s, err := gridReports(w.c, w.store, w.grid, notes, nil)
 	if err != nil {
 		return err

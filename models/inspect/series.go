@@ -165,10 +165,9 @@ func (r *SeriesRule) scale() float64 {
 // groups combines values by the labels that are kept, and before that takes the
 // largest over the ranks.
 type groups struct {
-	rule   *SeriesRule
-	order  []string
-	by     map[string]map[string]float64 // kept labels → the others without ranks → largest
-	labels map[string]string
+	rule  *SeriesRule
+	order []string
+	by    map[string]map[string]float64 // kept labels → the others without ranks → largest
 }
 
 func newGroups(r *SeriesRule) *groups {

@@ -80,11 +80,6 @@ func (r rule) ifUnknown(performance, accuracy Severity, why string) rule {
 	return r
 }
 
-func (r rule) ifSilent(performance, accuracy Severity, why string) rule {
-	r.silent = judgement{performance, accuracy, why}
-	return r
-}
-
 // apart is a rule for numbers that may differ a little: by the largest relative
 // difference of any of them.
 func apart(caution, invalid float64, accuracy Severity, what string) rule {

@@ -60,9 +60,7 @@ func (r *Result) ReportData(title, tool, lang string) *outputs.ReportData {
 		if t := c.FlipsTable(); len(t.Rows) > 0 {
 			d.Sections = append(d.Sections, outputs.Section{ID: sec.ID + "-flips", Title: "Answers that turned", Sheet: "Flips", Tables: []outputs.Table{t}})
 		}
-		for _, ch := range c.headlines() {
-			d.Headlines = append(d.Headlines, ch)
-		}
+		d.Headlines = append(d.Headlines, c.headlines()...)
 	}
 	if p := r.Repeatability; p != nil && p.Applies {
 		d.Sections = append(d.Sections, outputs.Section{ID: "repeatability", Title: "Repeatability", Sheet: "Comparison", Tables: []outputs.Table{p.Table()}})
