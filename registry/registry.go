@@ -128,10 +128,17 @@ func (r *Registry[T]) load(dir fs.FS, origin func(string) string) error {
 // Decode is a strict YAML decode whose error is one line: line, what is wrong,
 // and the nearest right key for an unknown one.
 func Decode(raw []byte, into any) error {
+	raw = bytes.TrimPrefix(raw, []byte("\xef\xbb\xbf"))
 	dec := yaml.NewDecoder(bytes.NewReader(raw), yaml.Strict())
 	err := dec.Decode(into)
+	if err == nil {
+		err = OneDocument(raw)
+	}
 	if err == nil || errors.Is(err, errEOF) {
 		return nil
+	}
+	if errors.Is(err, errDocuments) {
+		return err
 	}
 	var unknown *yaml.UnknownFieldError
 	if errors.As(err, &unknown) {
@@ -144,6 +151,25 @@ func Decode(raw []byte, into any) error {
 		return fmt.Errorf("line %d: unknown key %q%s", line, key, DidYouMean(key, fieldNames(into)))
 	}
 	return errors.New(oneLine(yaml.FormatError(err, false, false)))
+}
+
+var errDocuments = errors.New("it holds more than one YAML document (---); everything after the first would be ignored: make one file of each")
+
+// OneDocument is an error if more than one YAML document with content is in raw:
+// a decoder reads the first and would drop the others without a word.
+func OneDocument(raw []byte) error {
+	dec := yaml.NewDecoder(bytes.NewReader(raw))
+	for n := 0; ; {
+		var doc any
+		if err := dec.Decode(&doc); err != nil {
+			return nil // the end, or what the caller's own reading reports
+		}
+		if doc != nil {
+			if n++; n > 1 {
+				return errDocuments
+			}
+		}
+	}
 }
 
 // Names lists all names in order.

@@ -68,6 +68,8 @@ func readSweepFile(path string) (map[string]any, error) {
 		err = yaml.UnmarshalWithOptions(text, &m, yaml.Strict())
 		if err != nil {
 			err = errors.New(firstLine(yaml.FormatError(err, false, false)))
+		} else {
+			err = registry.OneDocument(text)
 		}
 	}
 	if err != nil {

@@ -214,25 +214,26 @@ func TestBadContracts(t *testing.T) {
 		"":               "no clauses",
 		"clauses: []":    "no clauses",
 		"clauzes:\n - x": `unknown key "clauzes"; did you mean "clauses"?`,
-		"clauses:\n  - name: a\n    exp: success_rate > 0":                                             `line 3: unknown key "exp"; did you mean "expr"?`,
-		"clauses:\n  - name: a":                                                                        "has no expr",
-		"clauses:\n  - {name: a, expr: 'success_rate >= '}":                                            "unexpected",
-		"clauses:\n  - {name: a, expr: 'success_rate > 0.9', severity: hihg}":                          "unknown severity",
-		"clauses:\n  - {name: a, expr: 'success_rate > 0.9', severity: minor}":                         "every clause is minor",
-		"clauses:\n  - {name: a, expr: 'success_rate > 0.9'}\n  - {name: a, expr: 'success_rate > 0'}": "two clauses are called",
-		"clauses:\n  - {name: a, expr: 'success_rate > 0.9', confidence: 95}":                          "confidence 95",
-		"confidence: 0.2\nclauses:\n  - {name: a, expr: 'success_rate > 0.9'}":                         "confidence 0.2",
-		"clauses:\n  - {name: a, expr: 'success_rate > 0.9', min_samples: -1}":                         "min_samples",
-		"goodput: [foo:1]\nclauses:\n  - {name: a, expr: 'success_rate > 0.9'}":                        "goodput foo:1",
-		"clauses:\n  - {name: a, expr: 'success_rate'}":                                                "",
-		"clauses:\n  - {name: a, expr: 'len(perf) > 1'}":                                               "function len cannot be used",
-		"clauses:\n  - {name: a, expr: 'sqr(2) > 1'}":                                                  "unknown function sqr",
-		"clauses:\n  - {name: a, expr: 'success_rate ** 2 > 1'}":                                       "operator ** cannot be used",
-		"clauses:\n  - {name: a, expr: 'accuracy[0].value > 1'}":                                       "in quotes",
-		"clauses:\n  - {name: a, expr: 'all(manifest, .x > 1)'}":                                       "goes through accuracy, perf, client or server",
-		"clauses:\n  - {name: a, expr: '#.x > 1'}":                                                     "",
-		"clauses:\n  - {name: a, expr: 'let x = 1; success_rate > x'}":                                 "cannot be used in a clause",
-		"clauses:\n  - name: [":                                                                        "contract test.yaml",
+		"clauses:\n  - name: a\n    exp: success_rate > 0":                                                            `line 3: unknown key "exp"; did you mean "expr"?`,
+		"clauses:\n  - name: a":                                                                                       "has no expr",
+		"clauses:\n  - {name: a, expr: 'success_rate >= '}":                                                           "unexpected",
+		"clauses:\n  - {name: a, expr: 'success_rate > 0.9', severity: hihg}":                                         "unknown severity",
+		"clauses:\n  - {name: a, expr: 'success_rate > 0.9', severity: minor}":                                        "every clause is minor",
+		"clauses:\n  - {name: a, expr: 'success_rate > 0.9'}\n  - {name: a, expr: 'success_rate > 0'}":                "two clauses are called",
+		"clauses:\n  - {name: a, expr: 'success_rate > 0.9', confidence: 95}":                                         "confidence 95",
+		"confidence: 0.2\nclauses:\n  - {name: a, expr: 'success_rate > 0.9'}":                                        "confidence 0.2",
+		"clauses:\n  - {name: a, expr: 'success_rate > 0.9', min_samples: -1}":                                        "min_samples",
+		"goodput: [foo:1]\nclauses:\n  - {name: a, expr: 'success_rate > 0.9'}":                                       "goodput foo:1",
+		"clauses:\n  - {name: a, expr: 'success_rate'}":                                                               "",
+		"clauses:\n  - {name: a, expr: 'len(perf) > 1'}":                                                              "function len cannot be used",
+		"clauses:\n  - {name: a, expr: 'sqr(2) > 1'}":                                                                 "unknown function sqr",
+		"clauses:\n  - {name: a, expr: 'success_rate ** 2 > 1'}":                                                      "operator ** cannot be used",
+		"clauses:\n  - {name: a, expr: 'accuracy[0].value > 1'}":                                                      "in quotes",
+		"clauses:\n  - {name: a, expr: 'all(manifest, .x > 1)'}":                                                      "goes through accuracy, perf, client or server",
+		"clauses:\n  - {name: a, expr: '#.x > 1'}":                                                                    "",
+		"clauses:\n  - {name: a, expr: 'let x = 1; success_rate > x'}":                                                "cannot be used in a clause",
+		"clauses:\n  - {name: a, expr: 'success_rate > 0'}\n---\nclauses:\n  - {name: b, expr: 'success_rate > 0.9'}": "more than one YAML document",
+		"clauses:\n  - name: [": "contract test.yaml",
 	} {
 		_, err := Parse("test.yaml", []byte(text))
 		if want == "" {
@@ -261,6 +262,17 @@ func TestBadContracts(t *testing.T) {
 		}
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want %q", expr, err, want)
+		}
+	}
+}
+
+// TestContractsAsEditorsSaveThem: a byte-order mark, a leading and a trailing line
+// of dashes change nothing.
+func TestContractsAsEditorsSaveThem(t *testing.T) {
+	text := "clauses:\n  - {name: a, expr: 'success_rate > 0.9'}\n"
+	for _, s := range []string{"\xef\xbb\xbf" + text, "---\n" + text, text + "---\n", text + "...\n", "# first\n---\n" + text} {
+		if c, err := Parse("test.yaml", []byte(s)); err != nil || len(c.Clauses) != 1 {
+			t.Errorf("%q: %v", s, err)
 		}
 	}
 }

@@ -25,6 +25,14 @@ func withManifest(t *testing.T, change func(*outputs.Manifest)) *outputs.Run {
 	return run
 }
 
+// TestAManifestOfNothing: an emptied manifest says as little of the run as none.
+func TestAManifestOfNothing(t *testing.T) {
+	s := open(t, Options{}, withManifest(t, func(m *outputs.Manifest) { m.Pairs = nil }))
+	if p := s.Problems(); len(p) != 1 || !strings.Contains(p[0], "names no model and data set") {
+		t.Errorf("problems %q", p)
+	}
+}
+
 func TestFactsOfTheManifest(t *testing.T) {
 	s := open(t, Options{}, withManifest(t, nil))
 	for name, want := range map[string]any{"manifest.tool.version": "1.2.3", "manifest.state": "done", "manifest.tool.dirty": false, "client.client_bound": "no", "client.cpu_share": 0.25} {

@@ -174,6 +174,9 @@ func (s *Set) problem(run *outputs.Run, text string) {
 
 // judgeManifest finds what makes a run unfit to be judged.
 func (s *Set) judgeManifest(run *outputs.Run, m *outputs.Manifest) {
+	if len(m.Pairs) == 0 {
+		s.problem(run, "its manifest names no model and data set, so whether the run is complete is unknown")
+	}
 	for _, p := range m.Pairs {
 		switch {
 		case p.NotAsked > 0:

@@ -274,8 +274,11 @@ func readDone(dir string) (*Done, error) {
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
+	if err == nil && d.Point.Key() != filepath.Base(dir) {
+		err = fmt.Errorf("read %s: it is not the result of this point", resultPath(dir))
+	}
 	if err != nil {
-		return nil, &tasks.EnvironmentError{Err: err}
+		return nil, &tasks.EnvironmentError{Err: fmt.Errorf("%w; the file is damaged: remove it, and the point is measured again", err)}
 	}
 	return d, nil
 }

@@ -98,6 +98,15 @@ func TestAPointIsDoneByItsResultFile(t *testing.T) {
 	if d, err := s.Done(q); d != nil || err != nil {
 		t.Errorf("a temporary file counts: %v, %v", d, err)
 	}
+	// A damaged result is an error that says what to do, never a point.
+	for _, text := range []string{"{}", "null", `{"point": {"run": 1}}`, "{", "[]", ""} {
+		if err := os.WriteFile(resultPath(s.Dir(q)), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if d, err := s.Done(q); err == nil || !strings.Contains(err.Error(), "remove it") {
+			t.Errorf("%q as a result: %v, %v", text, d, err)
+		}
+	}
 }
 
 func TestASweepIsLocked(t *testing.T) {
