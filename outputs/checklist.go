@@ -366,3 +366,50 @@ func ChecklistLine(items []CheckItem) string {
 	}
 	return line
 }
+
+// MergeChecklists is the checklist of several runs: every item with the worst
+// state of any of them, and the evidence of the first run that is in it.
+func MergeChecklists(lists ...[]CheckItem) []CheckItem {
+	rank := map[string]int{CheckYes: 0, CheckPartly: 1, CheckNo: 2}
+	var out []CheckItem
+	for _, list := range lists {
+		if out == nil {
+			out = slices.Clone(list)
+			continue
+		}
+		for i := range min(len(out), len(list)) {
+			if rank[list[i].State] > rank[out[i].State] {
+				out[i] = list[i]
+			}
+		}
+	}
+	for i := range out {
+		worst := 0
+		for _, list := range lists {
+			if i < len(list) && list[i].State == out[i].State {
+				worst++
+			}
+		}
+		if worst < len(lists) {
+			out[i].Evidence = fmt.Sprintf("in %d of %d runs: %s", worst, len(lists), out[i].Evidence)
+		}
+	}
+	return out
+}
+
+// ChecklistsOf is the checklist of the runs in several folders.
+func ChecklistsOf(dirs []string) ([]CheckItem, error) {
+	var lists [][]CheckItem
+	for _, dir := range dirs {
+		run, err := Open(dir)
+		if err != nil {
+			return nil, err
+		}
+		m, err := run.ReadManifest()
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return nil, err
+		}
+		lists = append(lists, run.Checklist(m))
+	}
+	return MergeChecklists(lists...), nil
+}

@@ -220,3 +220,22 @@ func TestServerFactsTakeTheSnapshotsOwnWord(t *testing.T) {
 		t.Errorf("%v", f.Settings)
 	}
 }
+
+func TestMergeChecklists(t *testing.T) {
+	a := []CheckItem{{ItemSeed, CheckYes, "a"}, {ItemSampling, CheckYes, "a"}, {ItemToolCommit, CheckNo, "a"}}
+	b := []CheckItem{{ItemSeed, CheckYes, "b"}, {ItemSampling, CheckPartly, "b"}, {ItemToolCommit, CheckPartly, "b"}}
+	c := []CheckItem{{ItemSeed, CheckYes, "c"}, {ItemSampling, CheckPartly, "c"}, {ItemToolCommit, CheckYes, "c"}}
+	got := MergeChecklists(a, b, c)
+	want := []CheckItem{{ItemSeed, CheckYes, "a"}, {ItemSampling, CheckPartly, "in 2 of 3 runs: b"}, {ItemToolCommit, CheckNo, "in 1 of 3 runs: a"}}
+	for i := range want {
+		if got[i] != want[i] {
+			t.Errorf("%+v, want %+v", got[i], want[i])
+		}
+	}
+	if a[1].State != CheckYes {
+		t.Error("merging changed a list")
+	}
+	if MergeChecklists() != nil {
+		t.Error("no run has a checklist")
+	}
+}

@@ -2,6 +2,7 @@ package summarizers
 
 import (
 	"fmt"
+	"path/filepath"
 	"strings"
 
 	"ais_bench/outputs"
@@ -10,19 +11,18 @@ import (
 
 // GridReport writes what a grid's folder holds beside its points: grid.csv (one row
 // a combination), grid_runs.csv, grid.json, the summary files, the spreadsheet, the
-// page and report.json, as far as o names them. run is the grid's folder; g must have been evaluated. meta goes into
-// grid.json.
+// page and report.json, as far as o names them. run is the grid's folder; g must have
+// been evaluated. meta goes into grid.json.
 func GridReport(run *outputs.Run, g *tradeoff.Grid, meta map[string]any, o ReportOptions) (*Summary, error) {
-	s := &Summary{Tables: []outputs.Table{g.Table(), g.Effects()}}
+	s := &Summary{Tables: gridTables(g)}
 	if o.wants("csv") {
-		for _, f := range []struct {
-			name string
-			t    outputs.Table
-		}{{"grid.csv", g.CSVTable()}, {"grid_runs.csv", g.RunsTable()}} {
-			if err := run.WriteTable(run.Path(f.name), &f.t); err != nil {
+		csv := GridCSV(g)
+		for _, name := range sortedNames(csv) {
+			t := csv[name]
+			if err := run.WriteTable(run.Path(name), &t); err != nil {
 				return nil, err
 			}
-			s.Files = append(s.Files, f.name)
+			s.Files = append(s.Files, name)
 		}
 	}
 	if o.wants("json") {
@@ -31,8 +31,34 @@ func GridReport(run *outputs.Run, g *tradeoff.Grid, meta map[string]any, o Repor
 		}
 		s.Files = append(s.Files, "grid.json")
 	}
-	return s, s.reportPoints(run, o, points{title: "Grid over " + strings.Join(g.Params, " × "), headlines: g.Headlines(), sections: g.Sections(), help: tradeoff.Definitions(), health: gridHealth(g),
-		cautions: func(m *outputs.Manifest) outputs.Table { return gridCautions(g, m) }})
+	return s, s.reportPoints(run, o, gridPoints(run, g))
+}
+
+// gridPoints is what a grid's reports say.
+func gridPoints(run *outputs.Run, g *tradeoff.Grid) points {
+	var dirs []string
+	for _, c := range g.Combinations {
+		for _, r := range c.Level.Runs {
+			dirs = append(dirs, run.Path(filepath.FromSlash(r.Dir)))
+		}
+	}
+	return points{dirs: dirs, title: "Grid over " + strings.Join(g.Params, " × "), headlines: g.Headlines(), sections: g.Sections(), help: tradeoff.Definitions(), health: gridHealth(g),
+		cautions: func(m *outputs.Manifest) outputs.Table { return gridCautions(g, m) }}
+}
+
+// gridTables are those of the console.
+func gridTables(g *tradeoff.Grid) []outputs.Table {
+	return []outputs.Table{g.Table(), g.Effects()}
+}
+
+// GridTables are the tables of a grid's summary files.
+func GridTables(run *outputs.Run, g *tradeoff.Grid) ([]outputs.Table, error) {
+	return gridPoints(run, g).summary(run, gridTables(g))
+}
+
+// GridCSV are the CSV files of a grid's folder, by name.
+func GridCSV(g *tradeoff.Grid) map[string]outputs.Table {
+	return map[string]outputs.Table{"grid.csv": g.CSVTable(), "grid_runs.csv": g.RunsTable()}
 }
 
 // gridCautions says what a grid's points may not be compared with.

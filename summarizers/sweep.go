@@ -34,26 +34,29 @@ func SweepReport(run *outputs.Run, d *capacity.Document, meta map[string]any, o 
 		}
 		s.Files = append(s.Files, "sweep.json")
 	}
-	return s, s.reportPoints(run, o, sweepPoints(d))
+	return s, s.reportPoints(run, o, sweepPoints(run, d))
 }
 
 // sweepPoints is what a sweep's reports say.
-func sweepPoints(d *capacity.Document) points {
-	return points{title: "Sweep over " + strings.ReplaceAll(d.Curve.Axis.Name, "_", " "), headlines: d.Headlines(), sections: d.Sections(), help: capacity.Definitions(),
+func sweepPoints(run *outputs.Run, d *capacity.Document) points {
+	var dirs []string
+	for _, l := range d.Curve.Levels {
+		for _, r := range l.Runs {
+			dirs = append(dirs, run.Path(filepath.FromSlash(r.Dir)))
+		}
+	}
+	return points{dirs: dirs, title: "Sweep over " + strings.ReplaceAll(d.Curve.Axis.Name, "_", " "), headlines: d.Headlines(), sections: d.Sections(), help: capacity.Definitions(),
 		health: sweepHealth(d), bound: sweepClient(d), cautions: func(m *outputs.Manifest) outputs.Table { return sweepCautions(d, m) }}
 }
 
 // SweepTables are the tables of a sweep's summary files.
 func SweepTables(run *outputs.Run, d *capacity.Document) ([]outputs.Table, error) {
-	m, err := manifestOf(run)
-	if err != nil {
-		return nil, err
-	}
-	return sweepPoints(d).tables(d.Tables(), m), nil
+	return sweepPoints(run, d).summary(run, d.Tables())
 }
 
 // points is what the reports of many runs in one folder say: a sweep's, a grid's.
 type points struct {
+	dirs      []string // of their runs
 	title     string
 	headlines []outputs.Headline
 	sections  []outputs.Section
@@ -63,13 +66,24 @@ type points struct {
 	cautions  func(*outputs.Manifest) outputs.Table
 }
 
-// tables are those of the summary files: the console's, and the reading help.
-func (p points) tables(console []outputs.Table, m *outputs.Manifest) []outputs.Table {
+// summary are the tables of the summary files, whatever was written before.
+func (p points) summary(run *outputs.Run, console []outputs.Table) ([]outputs.Table, error) {
+	m, err := manifestOf(run)
+	if err != nil {
+		return nil, err
+	}
+	list, err := outputs.ChecklistsOf(p.dirs)
+	return p.tables(console, m, list), err
+}
+
+// tables are those of the summary files: the console's, the checklist over all runs
+// and the reading help.
+func (p points) tables(console []outputs.Table, m *outputs.Manifest, list []outputs.CheckItem) []outputs.Table {
 	tables := slices.Clone(console)
 	if t := p.cautions(m); len(t.Rows) > 0 {
 		tables = append(tables, t)
 	}
-	return append(tables, definitionTable(append(p.help, metrics.Definitions()...)))
+	return append(tables, outputs.ChecklistTable(list), definitionTable(append(p.help, metrics.Definitions()...)))
 }
 
 // reportPoints writes summary files, spreadsheet, page and report.json as far as o
@@ -77,6 +91,9 @@ func (p points) tables(console []outputs.Table, m *outputs.Manifest) []outputs.T
 func (s *Summary) reportPoints(run *outputs.Run, o ReportOptions, p points) error {
 	m, err := manifestOf(run)
 	if err != nil {
+		return err
+	}
+	if s.Checklist, err = outputs.ChecklistsOf(p.dirs); err != nil {
 		return err
 	}
 	if p.bound == nil {
@@ -97,12 +114,12 @@ func (s *Summary) reportPoints(run *outputs.Run, o ReportOptions, p points) erro
 		d.Sections = append(d.Sections, outputs.Section{ID: "client-health", Title: "Client health", Sheet: "Environment", Tables: []outputs.Table{t}})
 	}
 	if m != nil {
-		d.Checklist, d.Config = m.Checklist, configEntries(m)
+		d.Config = configEntries(m)
 		d.Sections = append(d.Sections, environment(m))
 	}
-	s.Checklist = d.Checklist
+	d.Checklist = s.Checklist
 	if o.wants("txt") || o.wants("csv") || o.wants("md") {
-		files, err := outputs.WriteSummary(run, p.tables(s.Tables, m)...)
+		files, err := outputs.WriteSummary(run, p.tables(s.Tables, m, s.Checklist)...)
 		if err != nil {
 			return err
 		}

@@ -170,9 +170,9 @@ func (w *gridRun) checkPlaceholders() error {
 }
 
 // combinations are all settings of the parameters, the last one varying fastest.
-func (w *gridRun) combinations() [][]sweep.Setting {
+func combinations(params []gridParam) [][]sweep.Setting {
 	list := [][]sweep.Setting{nil}
-	for _, p := range w.params {
+	for _, p := range params {
 		var next [][]sweep.Setting
 		for _, c := range list {
 			for _, v := range p.values {
@@ -199,7 +199,7 @@ func (w *gridRun) command(c []sweep.Setting) (launchSpec, error) {
 // dryRun prints what would be started and measured.
 func (w *gridRun) dryRun(red *outputs.Redactor) error {
 	t := outputs.Table{Title: "Grid (dry run: nothing is started)", Columns: []outputs.Column{{Name: "Combination"}, {Name: "Runs", Kind: outputs.KindInt}, {Name: "Done", Kind: outputs.KindInt}}}
-	for _, c := range w.combinations() {
+	for _, c := range combinations(w.params) {
 		done := 0
 		for run := 1; run <= w.runs && w.store != nil; run++ {
 			d, err := w.store.Done(sweep.Point{Settings: c, Run: run})
@@ -239,7 +239,7 @@ func (w *gridRun) run() error {
 	for _, p := range w.params {
 		w.grid.Params = append(w.grid.Params, p.name)
 	}
-	all := w.combinations()
+	all := combinations(w.params)
 	for _, settings := range all {
 		t := &tradeoff.Combination{}
 		for _, s := range settings {
@@ -371,7 +371,7 @@ func (w *gridRun) options(o bench.Options, p sweep.Point) bench.Options {
 	o.Seed = w.base.Seed + int64(p.Run) - 1
 	w.at++
 	o.Observer = &onceObserver{Observer: w.observer.next(w.c), once: w.once}
-	w.observer.Note(fmt.Sprintf("run %d of %d: %s", w.at, len(w.combinations())*w.runs, p))
+	w.observer.Note(fmt.Sprintf("run %d of %d: %s", w.at, len(combinations(w.params))*w.runs, p))
 	return o
 }
 
@@ -534,7 +534,10 @@ func (w *gridRun) evidence(first *tradeoff.Combination) error {
 		return &tasks.EnvironmentError{Err: err}
 	}
 	m := w.store.Manifest()
-	m.Data, m.Sampling, m.Checklist = of.Data, of.Sampling, run.Checklist(of)
+	m.Data, m.Sampling = of.Data, of.Sampling
+	if m.Checklist, err = w.store.Checklist(); err != nil {
+		return err
+	}
 	m.Seeds = map[string]any{"base": w.base.Seed, "runs": "base + number of the repetition - 1, the same for all combinations"}
 	workload := map[string]any{}
 	for k, v := range w.store.Spec().Settings {
@@ -571,5 +574,6 @@ func printGrid(c *cli.Context, g *tradeoff.Grid, s *summarizers.Summary) error {
 	if plot := g.Plot(); plot != "" {
 		fmt.Fprintf(c.App.Writer, "\n%s", plot)
 	}
+	fmt.Fprintln(c.App.Writer, "\n"+outputs.ChecklistLine(s.Checklist))
 	return nil
 }

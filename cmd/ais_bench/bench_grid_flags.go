@@ -3,6 +3,7 @@ package main
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"regexp"
 	"slices"
 	"strings"
@@ -10,9 +11,12 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"ais_bench/models"
+	"ais_bench/outputs"
+	"ais_bench/summarizers"
 	"ais_bench/summarizers/capacity"
 	"ais_bench/summarizers/metrics"
 	"ais_bench/summarizers/tradeoff"
+	"ais_bench/summarizers/verify"
 	"ais_bench/tasks"
 	"ais_bench/tasks/sweep"
 )
@@ -176,61 +180,14 @@ func reportGrid(c *cli.Context, name string, formats []string) error {
 	if err != nil {
 		return err
 	}
-	var plan map[string]string
-	if err := json.Unmarshal(store.Spec().Plan, &plan); err != nil {
-		return &tasks.EnvironmentError{Err: fmt.Errorf("the plan of %s cannot be read: %w", store.Run().Dir(), err)}
-	}
-	var list []string
-	if err := json.Unmarshal([]byte(plan["param"]), &list); err != nil {
-		return &tasks.EnvironmentError{Err: fmt.Errorf("the parameters of %s cannot be read: %w", store.Run().Dir(), err)}
-	}
-	params, err := parseParams(list)
+	g, title, err := rebuildGrid(store)
 	if err != nil {
 		return err
 	}
-	w := &gridRun{c: c, params: params}
-	g := &tradeoff.Grid{}
-	m := metrics.Options{Percentiles: withPercentiles(nil)}
-	if text := plan["slo"]; text != "" {
-		if g.SLO, err = capacity.ParseSLO(text); err != nil {
-			return usagef("the grid's --slo %w", err)
-		}
-		m.Percentiles = append(m.Percentiles, g.SLO.Percentiles()...)
-	}
-	if text := plan["title"]; text != "" && !c.IsSet("title") {
-		if err := c.Set("title", text); err != nil {
+	if title != "" && !c.IsSet("title") {
+		if err := c.Set("title", title); err != nil {
 			return usage(err)
 		}
-	}
-	for _, p := range params {
-		g.Params = append(g.Params, p.name)
-	}
-	done, err := store.Points()
-	if err != nil {
-		return err
-	}
-	found := 0
-	for _, settings := range w.combinations() {
-		t := &tradeoff.Combination{}
-		for _, s := range settings {
-			t.Settings = append(t.Settings, tradeoff.Setting(s))
-		}
-		slices.SortFunc(done, func(a, b *sweep.Done) int { return a.Point.Run - b.Point.Run })
-		for _, d := range done {
-			if slices.Equal(d.Point.Settings, settings) {
-				found++
-				if err := addGridPoint(t, store, d, m); err != nil {
-					return err
-				}
-			}
-		}
-		if !t.Measured() {
-			t.Failure = "not measured"
-		}
-		g.Combinations = append(g.Combinations, t)
-	}
-	if found == 0 {
-		return &tasks.EnvironmentError{Err: fmt.Errorf("%s has no run that is done: nothing to report", store.Run().Dir())}
 	}
 	s, err := gridReports(c, store, g, nil, formats)
 	if err != nil {
@@ -243,4 +200,107 @@ func reportGrid(c *cli.Context, name string, formats []string) error {
 		fmt.Fprintln(c.App.Writer, "wrote "+store.Run().Path(f))
 	}
 	return nil
+}
+
+// storedGrid is what of grid.json cannot be computed from the runs: why a
+// combination was not measured.
+type storedGrid struct {
+	Combinations []struct {
+		Settings map[string]string `json:"settings"`
+		Failure  string            `json:"failure"`
+	} `json:"combinations"`
+}
+
+// failure of the combination of these settings, "" for none.
+func (g *storedGrid) failure(settings []sweep.Setting) string {
+	of := map[string]string{}
+	for _, s := range settings {
+		of[s.Name] = s.Value
+	}
+	for _, c := range g.Combinations {
+		if maps.Equal(c.Settings, of) {
+			return c.Failure
+		}
+	}
+	return ""
+}
+
+// rebuildGrid makes a grid from its points, and gives the title of its reports.
+func rebuildGrid(store *sweep.Store) (*tradeoff.Grid, string, error) {
+	var plan map[string]string
+	if err := json.Unmarshal(store.Spec().Plan, &plan); err != nil {
+		return nil, "", &tasks.EnvironmentError{Err: fmt.Errorf("the plan of %s cannot be read: %w", store.Run().Dir(), err)}
+	}
+	var list []string
+	if err := json.Unmarshal([]byte(plan["param"]), &list); err != nil {
+		return nil, "", &tasks.EnvironmentError{Err: fmt.Errorf("the parameters of %s cannot be read: %w", store.Run().Dir(), err)}
+	}
+	params, err := parseParams(list)
+	if err != nil {
+		return nil, "", err
+	}
+	g := &tradeoff.Grid{}
+	m := metrics.Options{Percentiles: withPercentiles(nil)}
+	if text := plan["slo"]; text != "" {
+		if g.SLO, err = capacity.ParseSLO(text); err != nil {
+			return nil, "", usagef("the grid's --slo %w", err)
+		}
+		m.Percentiles = append(m.Percentiles, g.SLO.Percentiles()...)
+	}
+	for _, p := range params {
+		g.Params = append(g.Params, p.name)
+	}
+	done, err := store.Points()
+	if err != nil {
+		return nil, "", err
+	}
+	slices.SortFunc(done, func(a, b *sweep.Done) int { return a.Point.Run - b.Point.Run })
+	var stored storedGrid
+	_ = outputs.ReadJSON(store.Run().Path("grid.json"), &stored) // killed before it was written: no failure is known
+	found := 0
+	for _, settings := range combinations(params) {
+		t := &tradeoff.Combination{Failure: stored.failure(settings)}
+		for _, s := range settings {
+			t.Settings = append(t.Settings, tradeoff.Setting(s))
+		}
+		for _, d := range done {
+			if slices.Equal(d.Point.Settings, settings) {
+				found++
+				if err := addGridPoint(t, store, d, m); err != nil {
+					return nil, "", err
+				}
+			}
+		}
+		if !t.Measured() && t.Failure == "" {
+			t.Failure = "not measured"
+		}
+		g.Combinations = append(g.Combinations, t)
+	}
+	if found == 0 {
+		return nil, "", &tasks.EnvironmentError{Err: fmt.Errorf("%s has no run that is done: nothing to report", store.Run().Dir())}
+	}
+	return g, plan["title"], nil
+}
+
+// gridAgain are a grid's files made again from its runs, for `verify`.
+func gridAgain(run *outputs.Run) *verify.Sweep {
+	again := &verify.Sweep{File: "grid.json"}
+	store, err := sweep.Read("", run.Dir(), gridKind)
+	if err != nil {
+		again.Why = err.Error()
+		return again
+	}
+	g, _, err := rebuildGrid(store)
+	if err != nil {
+		again.Why = err.Error()
+		return again
+	}
+	g.Evaluate()
+	if again.Tables, err = summarizers.GridTables(run, g); err != nil {
+		again.Why = err.Error()
+		return again
+	}
+	again.CSV = summarizers.GridCSV(g)
+	again.JSON = g.JSON(nil)
+	return again
 }

@@ -69,7 +69,7 @@ func (w *sweepRun) finish(ended error) error {
 	if err := printTables(w.c, s.Tables); err != nil {
 		return err
 	}
-	fmt.Fprintf(w.c.App.Writer, "\nSweep folder: %s\n", w.store.Run().Dir())
+	fmt.Fprintf(w.c.App.Writer, "\n%s\n\nSweep folder: %s\n", outputs.ChecklistLine(s.Checklist), w.store.Run().Dir())
 	switch {
 	case errors.Is(ended, sweep.ErrInterrupted):
 		n := 0
@@ -113,7 +113,10 @@ func (w *sweepRun) evidence() error {
 	if err != nil {
 		return &tasks.EnvironmentError{Err: err}
 	}
-	m.Data, m.Sampling, m.ServerBefore, m.Checklist = of.Data, of.Sampling, of.ServerBefore, run.Checklist(of)
+	m.Data, m.Sampling, m.ServerBefore = of.Data, of.Sampling, of.ServerBefore
+	if m.Checklist, err = w.store.Checklist(); err != nil {
+		return err
+	}
 	m.Seeds = map[string]any{"base": w.base.Seed, "points": "derived from the base and the point's name; in each point's manifest"}
 	workload := map[string]any{"axis": w.axis, "requests": "see num_prompts of each point in sweep.json"}
 	for k, v := range w.store.Spec().Settings {
@@ -265,6 +268,7 @@ func reportSweep(c *cli.Context, name string, formats []string) error {
 	if err := printTables(c, s.Tables); err != nil {
 		return err
 	}
+	fmt.Fprintln(c.App.Writer, "\n"+outputs.ChecklistLine(s.Checklist))
 	for _, f := range s.Files {
 		fmt.Fprintln(c.App.Writer, "wrote "+store.Run().Path(f))
 	}

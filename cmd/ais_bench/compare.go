@@ -136,6 +136,9 @@ func compareAll(workDir string, args []string, o compare.Options) (*compare.Resu
 		names, sides = append(names, sideName(arg)), append(sides, points)
 	}
 	distinguish(names, args)
+	if err := namedOnce(sides); err != nil {
+		return nil, err
+	}
 	labels, err := commonPoints(names, sides)
 	if err != nil {
 		return nil, err
@@ -156,10 +159,33 @@ func compareAll(workDir string, args []string, o compare.Options) (*compare.Resu
 		}
 		results = append(results, r)
 	}
-	if len(labels) == 1 {
+	if len(labels) == 1 && labels[0] == "" {
 		return results[0], nil
 	}
 	return compare.Merge(results, labels), nil
+}
+
+// namedOnce refuses a run that stands on two sides, or twice on one: it is no repeat
+// of itself.
+func namedOnce(sides [][]point) error {
+	seen := map[string]bool{}
+	for _, s := range sides {
+		for _, p := range s {
+			for _, in := range p.inputs {
+				key := in.Path
+				if in.Saved != nil {
+					key = fmt.Sprintf("%s:%d", in.Path, in.Saved.Line)
+				} else if abs, err := filepath.Abs(in.Path); err == nil {
+					key = abs
+				}
+				if seen[key] {
+					return usagef("compare: %s is named twice: a run is no repeat of itself", in.Path)
+				}
+				seen[key] = true
+			}
+		}
+	}
+	return nil
 }
 
 // sideName is how tables call an argument.

@@ -138,7 +138,11 @@ func (g *gate) keep(run *outputs.Run) (*contract.Verdict, error) {
 }
 
 func (g *gate) document(v *contract.Verdict, runs ...string) *contract.Document {
-	return contract.NewDocument(g.contract, v, "ais_bench "+versionLine(), runs, g.baselineDir)
+	d := contract.NewDocument(g.contract, v, "ais_bench "+versionLine(), runs, g.baselineDir)
+	if list, err := outputs.ChecklistsOf(runs); err == nil { // runs that were just judged can be read
+		d.Checklist = list
+	}
+	return d
 }
 
 // writeVerdict writes one file of a verdict.
@@ -370,6 +374,7 @@ func gateAction(c *cli.Context) error {
 	if err := printVerdict(c, g, v); err != nil {
 		return err
 	}
+	fmt.Fprintln(c.App.Writer, outputs.ChecklistLine(d.Checklist))
 	return verdictErr(v)
 }
 

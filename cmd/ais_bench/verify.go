@@ -103,6 +103,9 @@ func verifyRun(c *cli.Context, run *outputs.Run) (*verify.Report, error) {
 	if sweep.Is(run.Dir(), sweepKind) {
 		o.Sweep = sweepAgain(run)
 	}
+	if sweep.Is(run.Dir(), gridKind) {
+		o.Sweep = gridAgain(run)
+	}
 	return verify.Run(c.Context, run, o)
 }
 

@@ -305,76 +305,112 @@ func (c *comparer) scan(in *Input, p outputs.Pair) (*scan, error) {
 	return s, nil
 }
 
-// differences compares the conditions of every input with the base's first.
+// differences compares the conditions of the other side's runs with the base's, run
+// by run where both have as many as each other or more, and with its last from
+// there on. Runs of one side are repeats of each other: among them only what makes
+// them something else counts.
 func (c *comparer) differences(base, other Side, m matchedPair) ([]Difference, error) {
-	first, err := c.scan(base.Inputs[0], m.base[0])
-	if err != nil {
-		return nil, err
-	}
-	ref, err := gather(base.Inputs[0], m.base[0], first)
-	if err != nil {
-		return nil, err
-	}
-	c.levelled(ref)
 	var out []Difference
-	add := func(d Difference) {
-		for i := range out { // several inputs of a side: one line a subject
-			if out[i].Subject == d.Subject {
-				switch {
-				case out[i].Other == "":
-					out[i].Other = d.Other
-				case !slices.Contains(strings.Split(out[i].Other, " | "), d.Other) && d.Other != "":
-					out[i].Other += " | " + d.Other
-				}
-				out[i].Performance, out[i].Accuracy = worst(out[i].Performance, d.Performance), worst(out[i].Accuracy, d.Accuracy)
-				return
+	add := func(list ...Difference) {
+		for _, d := range list {
+			if i := slices.IndexFunc(out, func(o Difference) bool { return o.Subject == d.Subject }); i >= 0 {
+				out[i].merge(d)
+				continue
 			}
+			out = append(out, d)
 		}
-		out = append(out, d)
 	}
-	for _, d := range alone(ref) {
-		d.Other = ""
-		add(d)
+	var refs []*observed
+	for i, in := range base.Inputs {
+		ref, err := c.observe(in, m.base[i])
+		if err != nil {
+			return nil, err
+		}
+		refs = append(refs, ref)
+		for _, d := range alone(ref.conditions) {
+			d.Other = ""
+			add(d)
+		}
+		add(within(base.Name, refs[0], ref)...)
 	}
-	each := func(in *Input, p outputs.Pair) error {
-		s, err := c.scan(in, p)
+	var first *observed
+	for i, in := range other.Inputs {
+		now, err := c.observe(in, m.other[i])
 		if err != nil {
-			return err
+			return nil, err
 		}
-		now, err := gather(in, p, s)
-		if err != nil {
-			return err
+		if first == nil {
+			first = now
 		}
-		c.levelled(now)
-		if in.Run != nil && base.Inputs[0].Run != nil {
-			if d, differ := promptDifference(first, s); differ && (first != nil || s != nil) {
+		ref := refs[min(i, len(refs)-1)]
+		if in.Run != nil && base.Inputs[0].Run != nil && (ref.scan != nil || now.scan != nil) {
+			if d, differ := promptDifference(ref.scan, now.scan); differ {
 				add(d)
 			}
 		}
-		for _, d := range compareConditions(ref, now) {
-			add(d)
-		}
-		for _, d := range alone(now) {
+		add(compareConditions(ref.conditions, now.conditions)...)
+		for _, d := range alone(now.conditions) {
 			d.Base, d.Other = "", d.Base
 			add(d)
 		}
-		return nil
-	}
-	for i, in := range base.Inputs[1:] {
-		if err := each(in, m.base[i+1]); err != nil {
-			return nil, err
-		}
-	}
-	for i, in := range other.Inputs {
-		if err := each(in, m.other[i]); err != nil {
-			return nil, err
-		}
+		add(within(other.Name, first, now)...)
 	}
 	if slices.ContainsFunc(out, func(d Difference) bool { return d.Subject == "prefix caching" && d.Performance == Invalid }) {
 		out = slices.DeleteFunc(out, func(d Difference) bool { return d.Subject == "cached share" }) // follows from it
 	}
 	slices.SortStableFunc(out, func(a, b Difference) int { return b.rank() - a.rank() })
 	return out, nil
+}
+
+// observed is what is known of one pair of one input.
+type observed struct {
+	*conditions
+	scan *scan
+}
+
+func (c *comparer) observe(in *Input, p outputs.Pair) (*observed, error) {
+	s, err := c.scan(in, p)
+	if err != nil {
+		return nil, err
+	}
+	conds, err := gather(in, p, s)
+	if err != nil {
+		return nil, err
+	}
+	c.levelled(conds)
+	return &observed{conds, s}, nil
+}
+
+// within are the differences that keep a run of a side from being a repeat of the
+// side's first.
+func within(side string, first, now *observed) (out []Difference) {
+	for _, d := range compareConditions(first.conditions, now.conditions) {
+		if d.Performance == Invalid || d.Accuracy == Invalid {
+			d.Subject += " within " + side
+			d.Base, d.Other = "", d.Base+" and "+d.Other
+			out = append(out, d)
+		}
+	}
+	return out
+}
+
+// merge adds what another run of the side says of the same condition.
+func (d *Difference) merge(more Difference) {
+	join := func(a *string, b string) {
+		switch {
+		case b == "" || slices.Contains(strings.Split(*a, " | "), b):
+		case *a == "":
+			*a = b
+		default:
+			*a += " | " + b
+		}
+	}
+	join(&d.Base, more.Base)
+	join(&d.Other, more.Other)
+	if worst(d.Performance, more.Performance) != d.Performance || worst(d.Accuracy, more.Accuracy) != d.Accuracy {
+		d.Why = more.Why
+	}
+	d.Performance, d.Accuracy = worst(d.Performance, more.Performance), worst(d.Accuracy, more.Accuracy)
 }
 
 // levelled: figures of a run that is compared with a saved result are computed as

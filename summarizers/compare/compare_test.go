@@ -708,6 +708,36 @@ func TestSavedResults(t *testing.T) {
 	}
 }
 
+// TestRepeatsMayDiffer: runs of one side may have seeds and prompts of their own, as
+// a sweep's repetitions do; the sides are compared run by run. What is no repeat is
+// named.
+func TestRepeatsMayDiffer(t *testing.T) {
+	repeat := func(seed float64, change func(*outputs.Manifest)) *Input {
+		c := plain
+		c.Seed = uint64(seed)
+		return wrote(t, altered(c, func(_ int, r *outputs.Record) { r.PromptSHA256 = fmt.Sprint(r.SampleID, " of seed ", seed) }), func(m *outputs.Manifest) {
+			m.Seeds["seed"] = seed
+			if change != nil {
+				change(m)
+			}
+		})
+	}
+	r := compared(t, Options{}, side("a", repeat(1, nil), repeat(2, nil)), side("b", repeat(1, nil), repeat(2, nil)))
+	if d := r.Comparisons[0].Differences; len(d) > 0 || !r.Repeatability.Applies {
+		t.Errorf("%+v, %+v", d, r.Repeatability)
+	}
+	for _, c := range r.Comparisons[0].Performance.Changes {
+		if c.Runs != [2]int{2, 2} || c.Interval == nil || !strings.HasPrefix(c.Interval.Method, "welch-t") {
+			t.Errorf("%s: %+v", c.Metric, c)
+		}
+	}
+	other := func(m *outputs.Manifest) { m.Workload["model × set"].(map[string]any)["batch_size"] = 4.0 }
+	r = compared(t, Options{}, side("a", repeat(1, nil), repeat(2, other)), side("b", repeat(1, nil)))
+	if d := r.Comparisons[0].find("concurrency within a"); d == nil || d.Performance != Invalid || d.Other != "8 and 4" {
+		t.Errorf("%+v", r.Comparisons[0].Differences)
+	}
+}
+
 func TestPairsAreMatched(t *testing.T) {
 	pair := func(m, d string) outputs.Pair { return outputs.Pair{Model: m, Dataset: d} }
 	in := func(pairs ...outputs.Pair) *Input {

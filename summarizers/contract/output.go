@@ -22,6 +22,9 @@ type Document struct {
 	Runs        []string    `json:"runs"`     // folders, as they were named
 	Baseline    *string     `json:"baseline"` // null = none
 	ExitCode    int         `json:"exit_code"`
+	// Checklist is the reproducibility checklist over the runs; null where they have
+	// none.
+	Checklist []outputs.CheckItem `json:"checklist"`
 	*Verdict
 }
 

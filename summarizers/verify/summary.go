@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"slices"
+	"strconv"
 	"strings"
 
 	"ais_bench/outputs"
@@ -80,6 +81,10 @@ func (v *verifier) summary(base string, stored []section) {
 		v.add(Finding{Check: "summary", File: file, Status: Unreadable, Detail: "its tables cannot be made again: " + err.Error()})
 		return
 	}
+	if made == nil {
+		v.notChecked("summary", file, "its tables are of runs below this folder")
+		return
+	}
 	byTitle := map[string]outputs.Table{}
 	for _, t := range made {
 		byTitle[t.Title] = t
@@ -132,13 +137,17 @@ func (v *verifier) summary(base string, stored []section) {
 	}
 }
 
-// tables are those of the summary, made again.
+// tables are those of the summary, made again; nil where they are of runs below the
+// folder that nobody computed.
 func (v *verifier) tables(stored []section) ([]outputs.Table, error) {
 	if s := v.o.Sweep; s != nil {
 		if s.Why != "" {
 			return nil, errors.New(s.Why)
 		}
 		return s.Tables, nil
+	}
+	if pairs, err := v.run.Pairs(); err == nil && len(pairs) == 0 {
+		return nil, nil
 	}
 	s, err := summarizers.Recompute(v.run, v.reportOptions(stored))
 	if err != nil {
@@ -156,6 +165,9 @@ func (v *verifier) reportOptions(stored []section) summarizers.ReportOptions {
 			o.Accuracy = true
 		case strings.HasPrefix(title, "Performance Parameters"), strings.HasPrefix(title, "Common Metric"):
 			o.Performance = true
+		}
+		if strings.HasPrefix(p.title, "By input length") {
+			o.ByLength = true
 		}
 		if strings.Contains(p.title, "of AISBench's stable stage") {
 			o.StableStage = true
@@ -175,7 +187,41 @@ func (v *verifier) reportOptions(stored []section) summarizers.ReportOptions {
 			break
 		}
 	}
-	o.Metrics.LengthBounds = orDefault(o.Metrics.LengthBounds)
+	bounds := orDefault(o.Metrics.LengthBounds)
+	if o.Performance {
+		o.Metrics = shown(stored)
+	}
+	o.Metrics.LengthBounds = bounds
+	return o
+}
+
+// shown are the percentiles and service levels that the tables themselves show:
+// another report of the same run may have chosen others.
+func shown(stored []section) metrics.Options {
+	o := metrics.Options{}
+	for _, p := range stored {
+		g, err := table(p)
+		if err != nil {
+			continue
+		}
+		if len(o.Percentiles) == 0 && strings.HasPrefix(p.title, "Performance Parameters") {
+			for _, h := range g.head {
+				if h == "Median" {
+					o.Percentiles = append(o.Percentiles, 50)
+				} else if x, err := strconv.ParseFloat(strings.TrimPrefix(h, "P"), 64); err == nil && strings.HasPrefix(h, "P") {
+					o.Percentiles = append(o.Percentiles, x)
+				}
+			}
+		}
+		if len(o.SLOs) == 0 && strings.HasPrefix(p.title, "Common Metric") {
+			for _, row := range g.rows {
+				name, limit, ok := strings.Cut(strings.TrimSpace(row[0]), " ≤ ")
+				if ms, err := strconv.ParseFloat(strings.TrimSuffix(limit, " ms"), 64); ok && err == nil {
+					o.SLOs = append(o.SLOs, metrics.SLO{Metric: name, MaxMS: ms})
+				}
+			}
+		}
+	}
 	return o
 }
 
@@ -198,6 +244,13 @@ func (v *verifier) cells(list *limited, stored, now section) (n int) {
 	if v.same && len(a.rows) != len(b.rows) {
 		list.add(Finding{Where: stored.title, Detail: "rows", Stored: fmt.Sprint(len(a.rows)), Recomputed: fmt.Sprint(len(b.rows))})
 	}
+	if v.same {
+		for _, name := range a.head {
+			if !slices.Contains(b.head, name) {
+				list.add(Finding{Where: where(stored.title) + ", column " + name, Detail: "there is no such column"})
+			}
+		}
+	}
 	for i, row := range a.rows {
 		again := b.find(row, i)
 		if again == nil {
@@ -212,9 +265,6 @@ func (v *verifier) cells(list *limited, stored, now section) (n int) {
 				d = c
 			}
 			if d < 0 || d >= len(again) || c >= len(row) {
-				if v.same {
-					list.add(Finding{Where: where(stored.title) + ", column " + name, Detail: "there is no such column"})
-				}
 				continue
 			}
 			n++

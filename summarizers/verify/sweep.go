@@ -2,6 +2,7 @@ package verify
 
 import (
 	"bytes"
+	"cmp"
 	"maps"
 	"os"
 	"slices"
@@ -10,11 +11,12 @@ import (
 	"ais_bench/outputs"
 )
 
-// Sweep is a sweep's files made again from the records of its points.
+// Sweep is a sweep's or a grid's files made again from the records of its points.
 type Sweep struct {
+	File   string                   // of JSON; "" = sweep.json
 	Tables []outputs.Table          // of summary/
 	CSV    map[string]outputs.Table // by file name
-	JSON   map[string]any           // keys of sweep.json
+	JSON   map[string]any           // keys of File
 	Why    string                   // why they could not be made
 }
 
@@ -24,16 +26,17 @@ func (v *verifier) sweep() {
 	if s == nil {
 		return
 	}
+	file := cmp.Or(s.File, "sweep.json")
 	if s.Why != "" {
-		v.add(Finding{Check: "sweep", File: "sweep.json", Status: Unreadable, Detail: "it cannot be made again: " + s.Why})
+		v.add(Finding{Check: "sweep", File: file, Status: Unreadable, Detail: "it cannot be made again: " + s.Why})
 		return
 	}
 	for _, name := range slices.Sorted(maps.Keys(s.CSV)) {
 		v.sweepCSV(name, s.CSV[name])
 	}
 	var stored map[string]any
-	if err := outputs.ReadJSON(v.run.Path("sweep.json"), &stored); err != nil {
-		v.add(Finding{Check: "sweep", File: "sweep.json", Status: Missing, Detail: err.Error()})
+	if err := outputs.ReadJSON(v.run.Path(file), &stored); err != nil {
+		v.add(Finding{Check: "sweep", File: file, Status: Missing, Detail: err.Error()})
 		return
 	}
 	part := map[string]any{}
@@ -42,7 +45,7 @@ func (v *verifier) sweep() {
 	}
 	now, err := treeOf(part)
 	if err == nil {
-		v.compareJSON("sweep", "sweep.json", now, s.JSON)
+		v.compareJSON("sweep", file, now, s.JSON)
 	}
 }
 

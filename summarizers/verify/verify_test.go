@@ -146,6 +146,36 @@ func TestARunAgreesWithItself(t *testing.T) {
 	}
 }
 
+// TestEarlierSummaries: a later report with other percentiles and levels leaves the
+// tables of an earlier one that it does not have to be checked as they were made.
+func TestEarlierSummaries(t *testing.T) {
+	slos, err := metrics.ParseSLOs([]string{"ttft:6"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	run := finished(t, metrics.Options{Percentiles: []float64{50, 97}, SLOs: slos})
+	found, _ := fs.Glob(os.DirFS(run.Dir()), "summary/*")
+	for _, f := range found { // an earlier second
+		ext := filepath.Ext(f)
+		b, err := os.ReadFile(run.Path(f))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if ext == ".csv" {
+			b = append([]byte("# Only then\nx,y\n1,2\n\n"), b...)
+		}
+		if err := errors.Join(os.Remove(run.Path(f)), os.WriteFile(run.Path("summary", "summary_20200101_000000"+ext), b, 0o644)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := summarizers.Report(run, summarizers.ReportOptions{Performance: true, Metrics: metrics.Options{Percentiles: []float64{99}}}); err != nil {
+		t.Fatal(err)
+	}
+	if d := verified(t, run, Options{}).Differences(); len(d) > 0 {
+		t.Errorf("%+v", d)
+	}
+}
+
 // TestEveryByteOfTheRecordsCounts: whatever byte of the records file is changed,
 // it is found; nothing panics.
 func TestEveryByteOfTheRecordsCounts(t *testing.T) {

@@ -305,6 +305,23 @@ func (s *Store) Points() ([]*Done, error) {
 	return list, nil
 }
 
+// Checklist is the reproducibility checklist over all points that are done.
+func (s *Store) Checklist() ([]outputs.CheckItem, error) {
+	points, err := s.Points()
+	if err != nil {
+		return nil, err
+	}
+	var dirs []string
+	for _, p := range points {
+		dirs = append(dirs, p.Dir)
+	}
+	list, err := outputs.ChecklistsOf(dirs)
+	if err != nil {
+		return nil, &tasks.EnvironmentError{Err: err}
+	}
+	return list, nil
+}
+
 // Begin makes room for a point that is not done. It gives the folder its run must
 // be created in, which does not exist yet, and the number of the attempt, from 1.
 // What an earlier attempt left there is moved to incomplete/.
