@@ -159,6 +159,9 @@ func TestChineseSweeps(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
+		if err := run.WriteManifest(&outputs.Manifest{State: outputs.StateDone}); err != nil {
+			t.Fatal(err)
+		}
 		curve := &capacity.Curve{Axis: axis}
 		for i, v := range []float64{1, 2, 4, 8, 16} {
 			for number := range 2 {
