@@ -7,7 +7,7 @@ LDFLAGS := -s -w -X main.version=$(VERSION) -X main.commit=$(COMMIT)
 
 export CGO_ENABLED ?= 0
 
-.PHONY: build run test race lint bench e2e-engine clean
+.PHONY: build run test race lint bench e2e-engine e2e-launch clean
 
 build: ## one static binary in bin/
 	$(GO) build -trimpath -ldflags '$(LDFLAGS)' -o $(BIN) ./cmd/ais_bench
@@ -31,6 +31,9 @@ bench: build ## the measurements quoted in docs/benchmarks.md
 
 e2e-engine: build ## a real inference server (llama.cpp's) in a throw-away environment
 	./bench/e2e_engine.sh
+
+e2e-launch: build ## real engines started by --launch: snapshot, metrics, cache, grid (E2E_VLLM=1: vLLM's CPU build, too)
+	./bench/e2e_launch.sh
 
 clean:
 	rm -rf bin outputs/default
