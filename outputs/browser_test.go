@@ -13,21 +13,27 @@ import (
 )
 
 // browser drives a headless Chromium over its debugging pipe (two file
-// descriptors, messages end with NUL), so that no library is needed.
+// descriptors, messages end with NUL), so that no library is needed. One process
+// serves all tests; each has a context of its own, so that what a page remembers
+// does not reach the next test.
 type browser struct {
 	t       *testing.T
-	out     *os.File
-	in      *bufio.Reader
-	id      int
 	session string
 	errors  []string // exceptions and policy violations the page reported
 }
 
-func startBrowser(t *testing.T) *browser {
-	t.Helper()
-	if testing.Short() || runtime.GOOS == "windows" {
-		t.Skip("no browser in short tests")
-	}
+// chromium is the process, started by the first test that needs it.
+var chromium struct {
+	started bool
+	reason  string // why there is none
+	out     *os.File
+	in      *bufio.Reader
+	id      int
+	stop    func()
+}
+
+// launch starts Chromium, or says why it cannot.
+func launch() (reason string) {
 	var bin string
 	for _, name := range []string{"chromium", "chromium-browser", "google-chrome", "google-chrome-stable"} {
 		if p, err := exec.LookPath(name); err == nil {
@@ -36,40 +42,65 @@ func startBrowser(t *testing.T) *browser {
 		}
 	}
 	if bin == "" {
-		t.Skip("no Chromium in PATH; the page is checked without a browser only")
+		return "no Chromium in PATH; the page is checked without a browser only"
 	}
 	ours, theirs, err := pipes()
 	if err != nil {
-		t.Fatal(err)
+		return err.Error()
 	}
-	// Not t.TempDir: the browser's children may still write while it is removed.
 	profile, err := os.MkdirTemp("", "ais_bench_browser")
 	if err != nil {
-		t.Fatal(err)
+		return err.Error()
 	}
-	t.Cleanup(func() { os.RemoveAll(profile) })
 	cmd := exec.Command(bin, "--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--remote-debugging-pipe",
 		"--user-data-dir="+profile, "--no-first-run", "--hide-scrollbars", "about:blank")
 	cmd.ExtraFiles = theirs[:]
 	if err := cmd.Start(); err != nil {
-		t.Skip("Chromium does not start: ", err)
+		os.RemoveAll(profile)
+		return "Chromium does not start: " + err.Error()
 	}
 	theirs[0].Close()
 	theirs[1].Close()
-	b := &browser{t: t, out: ours[0], in: bufio.NewReader(ours[1])}
-	t.Cleanup(func() {
-		cmd.Process.Kill()
+	chromium.out, chromium.in = ours[0], bufio.NewReader(ours[1])
+	// A browser that hangs must not hang the tests.
+	dead := time.AfterFunc(8*time.Minute, func() { cmd.Process.Kill() })
+	chromium.stop = func() {
+		dead.Stop()
+		// Asked to close, it ends its children too, who would still write to the folder.
+		chromium.out.Write(append([]byte(`{"id":0,"method":"Browser.close"}`), 0))
+		kill := time.AfterFunc(10*time.Second, func() { cmd.Process.Kill() })
 		cmd.Wait()
+		kill.Stop()
 		ours[0].Close()
 		ours[1].Close()
-	})
-	dead := time.AfterFunc(60*time.Second, func() { cmd.Process.Kill() })
-	t.Cleanup(func() { dead.Stop() })
+		os.RemoveAll(profile)
+	}
+	return ""
+}
+
+func startBrowser(t *testing.T) *browser {
+	t.Helper()
+	if testing.Short() || runtime.GOOS == "windows" {
+		t.Skip("no browser in short tests")
+	}
+	if !chromium.started {
+		chromium.started, chromium.reason = true, launch()
+	}
+	if chromium.reason != "" {
+		t.Skip(chromium.reason)
+	}
+	b := &browser{t: t}
+	var context struct{ BrowserContextID string }
+	b.call("Target.createBrowserContext", nil, &context)
 	var target struct{ TargetID string }
-	b.call("Target.createTarget", map[string]any{"url": "about:blank"}, &target)
+	b.call("Target.createTarget", map[string]any{"url": "about:blank", "browserContextId": context.BrowserContextID}, &target)
 	var attached struct{ SessionID string }
 	b.call("Target.attachToTarget", map[string]any{"targetId": target.TargetID, "flatten": true}, &attached)
 	b.session = attached.SessionID
+	t.Cleanup(func() {
+		b.session = ""
+		b.call("Target.disposeBrowserContext", map[string]any{"browserContextId": context.BrowserContextID}, nil)
+	})
 	b.call("Runtime.enable", nil, nil)
 	b.call("Log.enable", nil, nil)
 	b.call("Page.enable", nil, nil)
@@ -86,8 +117,8 @@ func pipes() (ours, theirs [2]*os.File, err error) {
 
 func (b *browser) call(method string, params any, result any) {
 	b.t.Helper()
-	b.id++
-	msg := map[string]any{"id": b.id, "method": method}
+	chromium.id++
+	msg := map[string]any{"id": chromium.id, "method": method}
 	if params != nil {
 		msg["params"] = params
 	}
@@ -95,28 +126,29 @@ func (b *browser) call(method string, params any, result any) {
 		msg["sessionId"] = b.session
 	}
 	raw, _ := json.Marshal(msg)
-	if _, err := b.out.Write(append(raw, 0)); err != nil {
+	if _, err := chromium.out.Write(append(raw, 0)); err != nil {
 		b.t.Fatalf("%s: %v", method, err)
 	}
 	for {
-		raw, err := b.in.ReadBytes(0)
+		raw, err := chromium.in.ReadBytes(0)
 		if err != nil {
 			b.t.Fatalf("%s: the browser went away: %v", method, err)
 		}
 		var m struct {
-			ID     int
-			Method string
-			Result json.RawMessage
-			Error  json.RawMessage
-			Params json.RawMessage
+			ID        int
+			SessionID string
+			Method    string
+			Result    json.RawMessage
+			Error     json.RawMessage
+			Params    json.RawMessage
 		}
 		if err := json.Unmarshal(raw[:len(raw)-1], &m); err != nil {
 			b.t.Fatal(err)
 		}
-		if m.Method == "Runtime.exceptionThrown" || m.Method == "Log.entryAdded" && strings.Contains(string(m.Params), `"error"`) {
+		if m.SessionID == b.session && (m.Method == "Runtime.exceptionThrown" || m.Method == "Log.entryAdded" && strings.Contains(string(m.Params), `"error"`)) {
 			b.errors = append(b.errors, string(m.Params))
 		}
-		if m.ID != b.id {
+		if m.ID != chromium.id {
 			continue
 		}
 		if m.Error != nil {

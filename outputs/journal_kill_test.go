@@ -16,7 +16,11 @@ func TestMain(m *testing.M) {
 	if path := os.Getenv(killEnv); path != "" {
 		appendUntilKilled(path)
 	}
-	os.Exit(m.Run())
+	code := m.Run()
+	if chromium.stop != nil {
+		chromium.stop()
+	}
+	os.Exit(code)
 }
 
 func appendUntilKilled(path string) {
