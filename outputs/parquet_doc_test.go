@@ -2,43 +2,116 @@ package outputs
 
 import (
 	"os"
-	"reflect"
 	"strings"
 	"testing"
+
+	"github.com/parquet-go/parquet-go"
 )
 
-// docs/parquet.md lists exactly the columns of the file, in order, with their
-// types and nullability.
-func TestParquetDocumentation(t *testing.T) {
+// documentedColumns are the columns that a table of docs/parquet.md lists, by
+// the heading of its first column, with their types and nullability.
+func documentedColumns(t *testing.T, heading string) string {
+	t.Helper()
 	doc, err := os.ReadFile("../docs/parquet.md")
 	if err != nil {
 		t.Fatal(err)
 	}
-	var documented []string
-	for line := range strings.Lines(string(doc)) {
+	_, table, ok := strings.Cut(string(doc), "| "+heading+" | type | meaning |\n")
+	if !ok {
+		t.Fatalf("docs/parquet.md has no table headed %q", heading)
+	}
+	var list []string
+	for line := range strings.Lines(table) {
 		cells := strings.Split(line, "|")
-		if len(cells) == 5 && strings.HasPrefix(cells[1], " `") {
-			documented = append(documented, strings.Trim(cells[1], " `")+" "+strings.TrimSpace(cells[2]))
+		if len(cells) != 5 {
+			break
+		}
+		if strings.HasPrefix(cells[1], " `") {
+			list = append(list, strings.Trim(cells[1], " `")+" "+strings.TrimSpace(cells[2]))
 		}
 	}
-	var actual []string
-	row := reflect.TypeFor[parquetRow]()
-	for i := range row.NumField() {
-		name, options, _ := strings.Cut(row.Field(i).Tag.Get("parquet"), ",")
-		typ := row.Field(i).Type
-		if typ.Kind() == reflect.Pointer {
-			typ = typ.Elem()
+	return strings.Join(list, "\n")
+}
+
+// fileColumns are the columns of a Parquet file as any reader finds them.
+func fileColumns(t *testing.T, path string) string {
+	t.Helper()
+	f, err := os.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	st, err := f.Stat()
+	if err != nil {
+		t.Fatal(err)
+	}
+	pf, err := parquet.OpenFile(f, st.Size())
+	if err != nil {
+		t.Fatal(err)
+	}
+	kind := func(n parquet.Node) string {
+		if n.Type().String() == "STRING" {
+			return "string"
 		}
-		text := typ.String()
-		if typ.Kind() == reflect.Slice {
-			text = "list<" + typ.Elem().String() + ">"
+		switch n.Type().Kind() {
+		case parquet.Boolean:
+			return "bool"
+		case parquet.Int32:
+			return "int32"
+		case parquet.Int64:
+			return "int64"
+		case parquet.Double:
+			return "float64"
 		}
-		if strings.Contains(options, "optional") {
+		return n.Type().String()
+	}
+	var list []string
+	for _, field := range pf.Schema().Fields() {
+		text := ""
+		if lt := field.Fields(); len(lt) > 0 { // list: group "list", group "element"
+			element := lt[0].Fields()[0]
+			text = "list<" + kind(element) + ">"
+		} else {
+			text = kind(field)
+		}
+		if field.Optional() {
 			text += "?"
 		}
-		actual = append(actual, name+" "+text)
+		list = append(list, field.Name()+" "+text)
 	}
-	if got, want := strings.Join(documented, "\n"), strings.Join(actual, "\n"); got != want {
-		t.Errorf("docs/parquet.md says\n%s\nthe file has\n%s", got, want)
+	return strings.Join(list, "\n")
+}
+
+// docs/parquet.md lists exactly the columns of the files, in order, with their
+// types and nullability.
+func TestParquetDocumentation(t *testing.T) {
+	run, err := Create(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	j, err := run.Journal("m", "d")
+	if err != nil {
+		t.Fatal(err)
+	}
+	rec := sampleRecord(0)
+	if err := j.Append(rec); err != nil {
+		t.Fatal(err)
+	}
+	if err := j.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := run.Seal("m", "d"); err != nil {
+		t.Fatal(err)
+	}
+	var p Prediction
+	p.FromRecord(rec)
+	p.Outcome = "right"
+	if err := run.WriteAnswers("m", "d", "s", "1", func(y func(*Prediction, error) bool) { y(&p, nil) }); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct{ heading, path string }{{"column", run.RecordsPath("m", "d")}, {"column of the answers", run.AnswersPath("m", "d")}} {
+		if got, want := documentedColumns(t, c.heading), fileColumns(t, c.path); got != want {
+			t.Errorf("docs/parquet.md says of %s\n%s\nthe file has\n%s", c.path, got, want)
+		}
 	}
 }
