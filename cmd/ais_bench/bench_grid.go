@@ -459,7 +459,7 @@ func (w *gridRun) finish(ended error) error {
 		return w.nothing(ended, why, state, reason)
 	}
 	if err := w.evidence(first); err != nil {
-		return err
+		return errors.Join(err, w.store.Close(outputs.StateFailed, err.Error()))
 	}
 	if err := w.store.Close(state, reason); err != nil {
 		return err

@@ -8,6 +8,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"github.com/urfave/cli/v2"
@@ -36,7 +37,10 @@ type launchSpec struct {
 
 func readLaunch(c *cli.Context) (launchSpec, error) {
 	l := launchSpec{command: c.String("launch"), workDir: c.String("work-dir")}
-	if l.command == "" {
+	if strings.TrimSpace(l.command) == "" {
+		if c.IsSet("launch") {
+			return l, usagef("--launch is empty: give the engine's command, or leave it out for a service that runs")
+		}
 		if c.IsSet("launch-timeout") {
 			return l, usagef("--launch-timeout goes with --launch")
 		}

@@ -159,6 +159,7 @@ func TestWays(t *testing.T) {
 
 func TestCheckOfAPlannedRun(t *testing.T) {
 	plan := facts.Plan([]facts.PlannedPair{{Model: "m", Dataset: "gsm8k", Requests: 100, Stream: true, Rows: []facts.PlannedRow{{Name: "gsm8k", N: 100}}}}, nil)
+	few := facts.Plan([]facts.PlannedPair{{Model: "m", Dataset: "demo", Requests: 8, Stream: true}}, nil)
 	unary := facts.Plan([]facts.PlannedPair{{Model: "m", Dataset: "random", Requests: 5000}}, nil)
 	timed := facts.Plan([]facts.PlannedPair{{Model: "m", Dataset: "random", Stream: true}}, nil)
 	for _, c := range []struct {
@@ -168,6 +169,8 @@ func TestCheckOfAPlannedRun(t *testing.T) {
 	}{
 		{plan, "perf.ttft.p99_ms <= 2000", "", "could never pass: perf.ttft.p99_ms of 100 values has no closed interval at confidence 95 %, 368 are needed"},
 		{plan, "perf.ttft.p90_ms <= 2000", "", ""},
+		{few, "perf.ttft.mean_ms <= 2000", "", "could never pass: perf.ttft.mean_ms of 8 values has no closed interval at confidence 95 %, 10 are needed"},
+		{plan, "perf.ttft.mean_ms <= 2000", "", ""},
 		{plan, "perf.ttft.p99_ms > 100", "", ""}, // a low end exists
 		{plan, "success_rate >= 0.999", "", "only from 3838 on"},
 		{plan, "success_rate >= 0.9", "", ""},
@@ -321,14 +324,17 @@ func TestOverall(t *testing.T) {
 
 // A baseline that was cut off, and records of which a part is lost, decide nothing.
 func TestUnfitRunsNeverPass(t *testing.T) {
-	whole := func(pairs ...outputs.PairState) *outputs.Run {
+	asked := func(pair outputs.PairState) *outputs.Run {
 		run := runOf(t, service)
 		m := outputs.NewManifest(run, outputs.ToolInfo{}, nil)
-		m.Pairs = pairs
+		m.Pairs = []outputs.PairState{pair}
 		if err := run.WriteManifest(m); err != nil {
 			t.Fatal(err)
 		}
 		return run
+	}
+	whole := func() *outputs.Run {
+		return asked(outputs.PairState{Model: "model", Dataset: "synthetic", State: outputs.PairDone, Requests: 2000})
 	}
 	set := func(run *outputs.Run, baseline *facts.Set) *facts.Set {
 		s, err := facts.Open([]*outputs.Run{run}, facts.Options{Baseline: baseline})
@@ -338,7 +344,7 @@ func TestUnfitRunsNeverPass(t *testing.T) {
 		return s
 	}
 	good := set(whole(), nil)
-	half := set(whole(outputs.PairState{Model: "model", Dataset: "synthetic", State: outputs.PairInterrupted, Requests: 2000, NotAsked: 1000}), nil)
+	half := set(asked(outputs.PairState{Model: "model", Dataset: "synthetic", State: outputs.PairInterrupted, Requests: 2000, NotAsked: 1000}), nil)
 	hurt := whole()
 	path := hurt.RecordsPath("model", "synthetic")
 	text, err := os.ReadFile(path)

@@ -295,7 +295,7 @@ func (c comparison) blame(e *env) {
 		}
 		limit, isLimit := pair[1].(literal)
 		switch {
-		case f.f.Kind == facts.Percentile:
+		case f.f.Kind == facts.Percentile, f.f.Kind == facts.Mean:
 			if need := f.f.Needed(e.level, 0); f.f.N < need {
 				e.never("%s of %d values has no closed interval at confidence %s, %d are needed", f.f.Name, f.f.N, percent(e.level), need)
 			}

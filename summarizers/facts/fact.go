@@ -85,6 +85,10 @@ func (f *Fact) Reach(level float64) (highestLow, lowestHigh float64) {
 		if hi > f.N {
 			lowestHigh = math.Inf(1)
 		}
+	case Mean:
+		if f.Value == nil && f.N < interval.MinBootstrap { // of one run; repeats are known after it
+			highestLow, lowestHigh = math.Inf(-1), math.Inf(1)
+		}
 	}
 	return highestLow, lowestHigh
 }
@@ -95,6 +99,8 @@ func (f *Fact) Needed(level float64, limit float64) int64 {
 	switch f.Kind {
 	case Percentile:
 		return max(interval.PercentileMinN(f.Q, level), interval.PercentileMinN(1-f.Q, level))
+	case Mean:
+		return interval.MinBootstrap
 	case Share:
 		return interval.ShareMinN(max(limit, 1-limit), level)
 	}

@@ -61,8 +61,11 @@ func TestRunsThatAreNotValid(t *testing.T) {
 	for want, change := range map[string]func(*outputs.Manifest){
 		"2 of 10 questions of maths were not asked": func(m *outputs.Manifest) { m.Pairs[0].NotAsked = 2 },
 		"m on maths is interrupted":                 func(m *outputs.Manifest) { m.Pairs[0].State = outputs.PairInterrupted },
-		"were not scored: the judge":                func(m *outputs.Manifest) { m.Pairs[0].Scoring = "the judge did not answer" },
-		"INVALID: the server changed":               func(m *outputs.Manifest) { m.Warnings = []string{"INVALID: the server changed while m × maths ran"} },
+		"m on maths ended early: no disk": func(m *outputs.Manifest) {
+			m.Pairs[0].State, m.Pairs[0].Error = outputs.PairFailed, "no disk"
+		},
+		"were not scored: the judge":  func(m *outputs.Manifest) { m.Pairs[0].Scoring = "the judge did not answer" },
+		"INVALID: the server changed": func(m *outputs.Manifest) { m.Warnings = []string{"INVALID: the server changed while m × maths ran"} },
 	} {
 		s := open(t, Options{}, withManifest(t, change))
 		if p := strings.Join(s.Problems(), "; "); !strings.Contains(p, want) {

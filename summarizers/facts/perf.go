@@ -358,7 +358,7 @@ func combine(f *Fact, name string, runs int, numbers []float64, texts []any) {
 	low, high := slices.Min(numbers), slices.Max(numbers)
 	switch {
 	case key == "n" || key == "judged" || key == "met" || strings.HasPrefix(name, "requests.") || strings.HasPrefix(key, "total_") && strings.HasSuffix(key, "_tokens") ||
-		key == "cached_tokens" || key == "reasoning_tokens" || key == "duration_s":
+		key == "cached_tokens" || key == "reasoning_tokens":
 		v = 0
 		for _, x := range numbers {
 			v += x

@@ -48,6 +48,9 @@ func Run(ctx context.Context, run *outputs.Run, o Options) (*Report, error) {
 	if err != nil {
 		return nil, err
 	}
+	if len(pairs) == 0 && len(m.Pairs) == 0 && o.Sweep == nil {
+		return nil, fmt.Errorf("%s cannot be verified: neither records nor answers, and its manifest names none; is it a run of this tool?", run.Dir())
+	}
 	v := &verifier{Report: r, run: run, m: m, o: o, same: sameTool(m, o.Tool)}
 	v.state()
 	v.hashes()
@@ -194,6 +197,11 @@ func (v *verifier) named(pairs []outputs.Pair) {
 // others are files that are made anew from the same numbers and hold the time
 // they were made.
 func (v *verifier) others() {
+	if v.o.Sweep == nil && len(v.m.Pairs) > 0 {
+		if found, _ := fs.Glob(os.DirFS(v.run.Dir()), "summary/summary_*"); len(found) == 0 { // the pattern is well-formed
+			v.notChecked("summary", "summary/", "holds no table: nothing to compare")
+		}
+	}
 	for _, name := range []string{"report.xlsx", "report.html"} {
 		if fileExists(v.run.Path(name)) {
 			v.notChecked("report", name, "made from the same figures; `ais_bench report RUN` makes it again")

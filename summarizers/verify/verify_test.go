@@ -441,4 +441,27 @@ func TestWhatIsNoRunIsAnError(t *testing.T) {
 	if _, err := Run(t.Context(), run, Options{}); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("%v", err)
 	}
+	// Another tool's result under the manifest's name.
+	if err := os.WriteFile(run.ManifestPath(), []byte(`{"date":"20261129","num_prompts":5}`), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Run(t.Context(), run, Options{}); err == nil || !strings.Contains(err.Error(), "neither records nor answers") {
+		t.Errorf("%v", err)
+	}
+}
+
+func TestWhatIsGoneIsNamed(t *testing.T) {
+	run := finished(t, metrics.Options{})
+	if err := errors.Join(os.Remove(run.PerformancePath("m", "d", "csv")), os.RemoveAll(run.Path("summary"))); err != nil {
+		t.Fatal(err)
+	}
+	gone := map[string]bool{}
+	for _, f := range verified(t, run, Options{}).Findings {
+		if f.Status == NotChecked {
+			gone[f.File] = true
+		}
+	}
+	if !gone["performances/m/d.csv"] || !gone["summary/"] {
+		t.Errorf("%v", gone)
+	}
 }
