@@ -22,6 +22,9 @@ type ServerMetrics struct {
 	// figures. "auto" stands for the service's own.
 	URLs     []string
 	Interval time.Duration // 0 = 1 s
+	// IfThere scrapes what there is: an endpoint that is missing is no error. It is
+	// for commands that scrape without having been asked to.
+	IfThere bool
 }
 
 // DefaultMetricsInterval is how often metrics are scraped where nothing else is said,
@@ -176,7 +179,7 @@ func sources(cfg models.Config, asked *ServerMetrics) ([]observe.Source, error) 
 					return nil, err
 				}
 			}
-			wanted[u] = true
+			wanted[u] = !asked.IfThere
 			if !slices.Contains(urls, u) {
 				urls = append(urls, u)
 			}

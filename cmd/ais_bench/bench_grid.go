@@ -132,7 +132,7 @@ func (w *gridRun) prepare() error {
 	keyFromEnvironment(&w.base)
 	w.base.Tool, w.base.Args = toolInfo(), commandLine()
 	if w.base.Metrics == nil {
-		w.base.Metrics = &tasks.ServerMetrics{URLs: []string{"auto"}} // what limited an engine is best asked of it
+		w.base.Metrics = &tasks.ServerMetrics{URLs: []string{"auto"}, IfThere: true} // what limited an engine is best asked of it
 	}
 	return w.prepareReports()
 }

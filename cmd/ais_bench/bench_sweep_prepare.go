@@ -32,7 +32,7 @@ func (w *sweepRun) prepare() error {
 	keyFromEnvironment(&w.base)
 	w.base.SelfTimed = bench.No // the sweep sets the arrivals
 	if w.base.Metrics == nil {
-		w.base.Metrics = &tasks.ServerMetrics{URLs: []string{"auto"}} // what limits the server is best asked of the server
+		w.base.Metrics = &tasks.ServerMetrics{URLs: []string{"auto"}, IfThere: true} // what limits the server is best asked of the server
 	}
 	w.base.Tool, w.base.Args = toolInfo(), commandLine()
 	if n := c.Int("concurrency-cap"); c.IsSet("concurrency-cap") {

@@ -325,11 +325,18 @@ func (p Parameters) With(told Parameters) (all Parameters, contradictions []stri
 			all[k] = told[k]
 			continue
 		}
-		if valueText(own.Value) != valueText(told[k].Value) {
+		if !sameValue(own.Value, told[k].Value) {
 			contradictions = append(contradictions, fmt.Sprintf("%s is %s, says the server (%s), not %s as %s", k, valueText(own.Value), own.Source, valueText(told[k].Value), told[k].Source))
 		}
 	}
 	return all, contradictions
+}
+
+// sameValue compares what a server says with what its command says: torch.bfloat16
+// is bfloat16, True is true, and auto is whatever the server chose.
+func sameValue(own, told any) bool {
+	plain := func(v any) string { return strings.ToLower(strings.TrimPrefix(valueText(v), "torch.")) }
+	return plain(own) == plain(told) || plain(told) == "auto"
 }
 
 func valueText(v any) string {
