@@ -13,6 +13,7 @@ var termLists = []map[string]string{
 	termsNotes,
 	termsContract,
 	termsServer,
+	termsLaunch,
 	termsCompare,
 	termsSweep,
 	termsPoints,

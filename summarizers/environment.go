@@ -22,6 +22,9 @@ func environment(m *outputs.Manifest) outputs.Section {
 	if m.ServerBefore != nil || m.ServerAfter != nil {
 		s.Tables = append(s.Tables, serverTable("Server", m.ServerBefore, m.ServerAfter))
 	}
+	if m.Engine != nil {
+		s.Tables = append(s.Tables, engineTable(m.Engine))
+	}
 	for i, ses := range m.Sessions {
 		if i > 0 && (ses.ServerBefore != nil || ses.ServerAfter != nil) {
 			s.Tables = append(s.Tables, serverTable(fmt.Sprintf("Server in session %d", i+1), ses.ServerBefore, ses.ServerAfter))
@@ -50,6 +53,29 @@ func environment(m *outputs.Manifest) outputs.Section {
 // facts is a table of names and values.
 func facts(id, title string) outputs.Table {
 	return outputs.Table{ID: id, Title: title, Columns: []outputs.Column{{Name: "Figure"}, {Name: "Value"}}}
+}
+
+// engineTable is the engine that the run started itself.
+func engineTable(e *outputs.LaunchedEngine) outputs.Table {
+	t := outputs.Table{ID: "engine", Title: "Engine started by the run", Columns: []outputs.Column{{Name: "Figure"}, {Name: "Value", Data: true}}}
+	t.AddRow("command", e.Command)
+	t.AddRow("program", known(e.Executable))
+	t.AddRow("started", e.StartedAt)
+	t.AddRow("ready after (s)", e.ReadyAfterS)
+	t.AddRow("ended by itself", e.Died)
+	for _, k := range sortedNames(e.Versions) {
+		t.AddRow("version of "+k, e.Versions[k])
+	}
+	for _, k := range sortedNames(e.Env) {
+		t.AddRow("variable "+k, e.Env[k])
+	}
+	for _, a := range e.Accelerators {
+		t.AddRow("accelerator "+a.Index, a.Name)
+	}
+	for _, p := range e.OtherProcesses {
+		t.AddRow(fmt.Sprintf("also on accelerator %s", p.Accelerator), fmt.Sprintf("%s (%d)", p.Name, p.PID))
+	}
+	return t
 }
 
 func runTable(m *outputs.Manifest) outputs.Table {
