@@ -191,7 +191,7 @@ func (b *browser) text(script string) string {
 func (b *browser) open(path string) {
 	b.t.Helper()
 	b.call("Page.navigate", map[string]any{"url": "file://" + path}, nil)
-	b.eval(`new Promise(done => { const look = () => document.documentElement?.dataset.ready ? done(1) : setTimeout(look, 20); look(); })`, nil)
+	b.wait(`document.documentElement?.dataset.ready`)
 }
 
 func TestHTMLInABrowser(t *testing.T) {
@@ -276,6 +276,13 @@ func (b *browser) mouse(kind string, x, y float64, more map[string]any) {
 	b.call("Input.dispatchMouseEvent", e, nil)
 }
 
+// wait waits until a condition holds in the page; events of the page come after
+// the call that causes them.
+func (b *browser) wait(condition string) {
+	b.t.Helper()
+	b.eval(`new Promise(done => { const look = () => `+condition+` ? done(1) : setTimeout(look, 20); look(); })`, nil)
+}
+
 func (b *browser) click(selector string) {
 	b.t.Helper()
 	x, y := b.point(selector)
@@ -327,6 +334,7 @@ func TestPageByMouse(t *testing.T) {
 	b.click("#chart-requests .legend button")
 	is("a series can be hidden", `document.querySelector("#chart-requests .legend button").getAttribute("aria-pressed")`, "false")
 	b.click("#chart-sweep details summary")
+	b.wait(`document.querySelector("#chart-sweep details tbody td")`)
 	is("the numbers of a chart", `[...document.querySelectorAll("#chart-sweep tbody tr:first-child td")].map(e => e.textContent).join("|")`, "Output Token Throughput|1|100")
 
 	// Timeline: wheel zooms around the pointer, drag moves, buttons and double-click reset.
@@ -335,7 +343,7 @@ func TestPageByMouse(t *testing.T) {
 	b.mouse("mouseWheel", x, y, map[string]any{"deltaX": 0, "deltaY": -240})
 	var view []float64
 	read := func() { b.eval(`document.querySelector("`+line+`").dataset.view.split(" ").map(Number)`, &view) }
-	b.eval(`new Promise(done => { const look = () => document.querySelector("`+line+`").dataset.view ? done(1) : setTimeout(look, 20); look(); })`, nil)
+	b.wait(`document.querySelector("` + line + `").dataset.view`)
 	read()
 	if view[0] <= 0 || view[1]-view[0] <= 0 || view[3]-view[2] >= 32 {
 		t.Errorf("after the wheel the timeline shows %v", view)
@@ -469,6 +477,7 @@ func TestPageIsChinese(t *testing.T) {
 	b := startBrowser(t)
 	b.open(path)
 	b.eval(`document.querySelectorAll("details").forEach(d => { d.open = true; }); document.querySelector("tr.sample button").click()`, nil)
+	b.wait(`[...document.querySelectorAll("details")].every(d => d.querySelector("tbody"))`)
 	var texts []string
 	b.eval(`(() => {
 		const out = new Set();

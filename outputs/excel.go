@@ -85,8 +85,8 @@ func (x *excelReport) build() error {
 		return err
 	}
 	// Sheets in the order readers expect; sections may name others.
-	order := []string{"Accuracy", "Performance", "Sweep"}
-	seen := map[string]bool{"Accuracy": true, "Performance": true, "Sweep": true, "Reading help": true, "Environment": true}
+	order := []string{"Verdict", "Accuracy", "Performance", "Sweep"}
+	seen := map[string]bool{"Verdict": true, "Accuracy": true, "Performance": true, "Sweep": true, "Reading help": true, "Environment": true}
 	bySheet := map[string][]Section{}
 	for _, s := range x.d.Sections {
 		name := s.Sheet
@@ -98,6 +98,9 @@ func (x *excelReport) build() error {
 			order = append(order, name)
 		}
 		bySheet[name] = append(bySheet[name], s)
+	}
+	if v := x.d.Verdict; v != nil && v.Clauses != nil {
+		bySheet["Verdict"] = append(bySheet["Verdict"], Section{Title: "Clauses", Tables: []Table{*v.Clauses}})
 	}
 	if len(x.d.Help) > 0 {
 		t := helpTable(x.d.Help)
@@ -224,11 +227,18 @@ func (x *excelReport) wideTable(sheet string, t *Table, span int) (top, bottom i
 				v = x.text(map[bool]string{true: "yes", false: "no"}[s])
 			}
 			st := excelStyle{format: numberFormat(c, cell), mark: markOf(c, cell), grid: true, right: rightAligned(c, cell)}
+			if unit := x.raw(x.tr.term(cell.Unit)); unit != "" && cell.Unit != c.Unit {
+				if st.format != "" {
+					st.format += ` "` + strings.ReplaceAll(unit, `"`, "") + `"`
+				} else if text, ok := v.(string); ok {
+					v = text + " " + unit
+				}
+			}
 			if err := put(i, row, v, st); err != nil {
 				return 0, 0, err
 			}
-			if cell.Note != "" || cell.Unit != "" && cell.Unit != c.Unit {
-				note := strings.TrimSpace(x.tr.term(cell.Unit) + " " + x.tr.term(cell.Note))
+			if cell.Note != "" {
+				note := x.tr.term(cell.Note)
 				ref, _ := excelize.CoordinatesToCellName(i+1, row)
 				if err := x.f.AddComment(sheet, excelize.Comment{Cell: ref, Author: "ais_bench", Text: x.raw(note), Width: 200, Height: 60}); err != nil {
 					return 0, 0, err
@@ -428,7 +438,8 @@ func (x *excelReport) summary(sheet string) error {
 		}
 	}
 	if v := d.Verdict; v != nil && v.Clauses != nil {
-		if _, _, err := x.wideTable(sheet, v.Clauses, len(summaryColumns)); err != nil {
+		short := x.shortClauses(v.Clauses)
+		if _, _, err := x.wideTable(sheet, &short, len(summaryColumns)); err != nil {
 			return err
 		}
 	}
@@ -448,6 +459,34 @@ func (x *excelReport) summary(sheet string) error {
 		}
 	}
 	return nil
+}
+
+// shortClauses is the table of clauses as the Summary sheet has room for it: the
+// clause, its verdict, and all else in one sentence. The whole table has a sheet of
+// its own.
+func (x *excelReport) shortClauses(t *Table) Table {
+	short := Table{Title: t.Title, Columns: []Column{{Name: t.Columns[0].Name, Data: true}, {Name: "Verdict", Kind: KindVerdict}, {Name: "Detail", Data: true}}}
+	for _, r := range t.Rows {
+		var name, verdict any
+		var rest []string
+		for i, c := range t.Columns {
+			cell := t.cell(r, i)
+			switch {
+			case i == 0:
+				name = cell
+			case c.Kind == KindVerdict && verdict == nil:
+				verdict = cell
+			case cell.Value != nil && cell.Value != "":
+				text := c.text(cell)
+				if !c.Data {
+					text = x.tr.term(text)
+				}
+				rest = append(rest, x.tr.label(c)+": "+text)
+			}
+		}
+		short.AddRow(name, verdict, strings.Join(rest, "; "))
+	}
+	return short
 }
 
 // headlines are rows of different kinds, so each cell has its own format.

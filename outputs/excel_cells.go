@@ -85,8 +85,11 @@ func (x *excelReport) style(k excelStyle) int {
 	if k.grid {
 		st.Border = []excelize.Border{{Type: "bottom", Color: "D9D9D9", Style: 1}}
 	}
-	if k.right {
+	switch {
+	case k.right:
 		st.Alignment.Horizontal = "right"
+	case k.grid || k.header: // away from the number at the left
+		st.Alignment.Horizontal, st.Alignment.Indent = "left", 1
 	}
 	switch k.mark {
 	case MarkGood:
@@ -199,6 +202,10 @@ func (x *excelReport) line(sheet, s string, st excelStyle) error {
 		st.wrap = true
 		l := x.layout(sheet)
 		l.blocks = append(l.blocks, textBlock{row: x.next[sheet], col: 1, text: s, fit: true})
+	}
+	if st.title {
+		l := x.layout(sheet)
+		l.titles = append(l.titles, x.next[sheet])
 	}
 	x.next[sheet]++
 	return x.f.SetCellStyle(sheet, ref, ref, x.style(st))

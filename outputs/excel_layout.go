@@ -22,8 +22,9 @@ const (
 type layout struct {
 	widths map[int]float64
 	blocks []textBlock
-	page   int  // row the last page break stands before
-	done   bool // arranged
+	titles []int // rows of large letters
+	page   int   // row the last page break stands before
+	done   bool  // arranged
 }
 
 // textBlock is a text that may need several lines.
@@ -102,6 +103,9 @@ func (x *excelReport) arrange() error {
 				}
 			}
 			heights[b.row] = max(heights[b.row], float64(linesIn(b.text, room-1))*excelRowHeight)
+		}
+		for _, row := range l.titles {
+			heights[row] = max(heights[row], 1.4*excelRowHeight)
 		}
 		for row, h := range heights {
 			if h > excelRowHeight {

@@ -108,7 +108,7 @@ var termsNotes = map[string]string{
 	"started %s; every request on one clock whose zero is %s (%s stamps)": "开始于 {1}；所有请求在同一时钟上，零点为 {2}（{3}打戳）", "started %s; no clock in manifest.json maps the records to wall time": "开始于 {1}；manifest.json 中没有时钟把记录对应到墙钟时间",
 	"no start time and no clock in manifest.json":                                                   "manifest.json 中没有开始时间，也没有时钟",
 	"unknown: the server does not tell; say it with --server-meta enable_prefix_caching=true|false": "未知：服务端不提供；用 --server-meta enable_prefix_caching=true|false 说明", "the servers of this run differ: %s": "本次运行的各服务端不同：{1}",
-	"on: %s": "开启：{1}", "off: %s": "关闭：{1}", "%s, told by the user (--server-meta)": "{1}，由用户提供（--server-meta）", "%s in the command the user gave (--server-command)": "用户所给命令（--server-command）中的 {1}",
+	"on: %s": "开启：{1}", "off: %s": "关闭：{1}", "%s, told by the user (--server-meta)": "{1}，由用户提供（--server-meta）", "%s in the server's %s": "服务端 {2} 中的 {1}", "%s in the command the user gave (--server-command)": "用户所给命令（--server-command）中的 {1}",
 	"the server's %s rose by %.0f during the run":        "运行期间服务端的 {1} 增加了 {2}",
 	"built without version information; build with make": "构建时没有版本信息；请用 make 构建", "%s with changes that are not committed": "{1}，含未提交的改动", "%s, version %s": "{1}，版本 {2}",
 	"%s of the repository around %s": "{1}，{2} 所在的仓库", "not started inside a git repository": "不是在 git 仓库内启动",

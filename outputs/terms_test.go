@@ -215,7 +215,9 @@ func TestTranslator(t *testing.T) {
 		"95 % CI 76.90 to 85.64 %, n 300":   "95 % 置信区间 76.90 至 85.64 %，n 300",
 		"no stable stage: nothing is known": "没有稳定阶段：nothing is known",
 		"cpu_share is 0.97 of the available cores (threshold 0.9): nothing is sent or read during a pause": "CPU 占比 cpu_share 为 0.97 （占可用核）（阈值 0.9）：停顿期间既不发送也不读取",
-		"He goes on to say it":                  "He goes on to say it", // no sentence of a model matches "%v on %v"
+		"He goes on to say it":                     "He goes on to say it",      // no sentence of a model matches "%v on %v"
+		"1 of 3 deciding clauses failed: Accuracy": "3 个决定性条款中 1 个未通过：Accuracy", // a clause's own name
+		"it can never pass: x of 300 values has no closed interval at confidence 95 %, 368 are needed": "永远不可能通过：300 个值的 x 在置信度 95 % 下没有闭区间，需要 368 个",
 		"knee, client suspect":                  "拐点，客户端可疑",
 		"on: enable_x=true, /server_info":       "开启：enable_x=true, /server_info",
 		"no progress; 7 of 300 requests failed": "no progress；300 个请求中 7 个失败",

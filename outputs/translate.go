@@ -13,7 +13,8 @@ import (
 // translator turns the fixed texts of one report into Chinese. Texts are looked
 // up whole; a term with verbs ("%d of %d requests failed") stands for every text
 // that fmt could have made of it, and its translation names the values by their
-// position ("{1}"). Values of %s and %v are translated in turn.
+// position ("{1}"). Values of %s and %v are translated in turn, but for those that
+// are somebody's own words ("{1!}").
 type translator struct {
 	zh       bool
 	extra    map[string]string
@@ -118,7 +119,7 @@ type pattern struct {
 
 var (
 	verb        = regexp.MustCompile(`%[-+#0]*\d*(?:\.\d+)?[a-zA-Z%]`)
-	placeholder = regexp.MustCompile(`\{(\d)\}`)
+	placeholder = regexp.MustCompile(`\{(\d)!?\}`)
 )
 
 // shortPattern is the length of fixed text below which a pattern says so little
@@ -186,18 +187,19 @@ func (p *pattern) apply(s string, inner func(string) string) (string, bool) {
 		return "", false
 	}
 	return placeholder.ReplaceAllStringFunc(p.zh, func(ref string) string {
-		i, _ := strconv.Atoi(ref[1 : len(ref)-1])
+		i, _ := strconv.Atoi(ref[1:2])
 		if i < 1 || i >= len(m) {
 			return ref
 		}
-		if p.text[i-1] {
+		if p.text[i-1] && ref[2] != '!' {
 			return inner(m[i])
 		}
 		return m[i]
 	}), true
 }
 
-// patternsOf are the terms with verbs, those that say most first.
+// patternsOf are the terms with verbs: those that begin with words first, and of
+// them those that say most.
 func patternsOf(list map[string]string) []pattern {
 	var out []pattern
 	for _, key := range slices.Sorted(maps.Keys(list)) {
@@ -206,6 +208,13 @@ func patternsOf(list map[string]string) []pattern {
 		}
 	}
 	slices.SortStableFunc(out, func(a, b pattern) int {
+		// "it can never pass: %s" before what could stand behind it.
+		if a, b := a.prefix == "", b.prefix == ""; a != b {
+			if a {
+				return 1
+			}
+			return -1
+		}
 		return cmp.Compare(len(verb.ReplaceAllString(b.key, "")), len(verb.ReplaceAllString(a.key, "")))
 	})
 	return out

@@ -36,17 +36,17 @@ function samples(s) {
     list.some(x => x.e2e_ms) && { name: "E2EL", unit: "ms", num: true, of: x => x.e2e_ms ?? null },
   ].filter(Boolean);
   const heads = columns.map((c, i) => heading(labelled(c.name, c.unit), c.num, () => { filter.down = filter.by === i ? !filter.down : !!c.num; filter.by = i; refill(); }));
-  box.append(el("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": tr("Samples") }, el("table", { id: "samples-table" }, el("thead", {}, el("tr", {}, heads)), body)), pager);
+  box.append(el("div", { class: "scroll whole", tabindex: "0", role: "region", "aria-label": tr("Samples") }, el("table", { id: "samples-table" }, el("thead", {}, el("tr", {}, heads)), body)), pager);
   const size = 50;
   function matches(x) {
     if (filter.outcome === "!right" ? x.outcome === "right" : filter.outcome && x.outcome !== filter.outcome) return false;
     if (filter.model && x.model !== filter.model || filter.dataset && x.dataset !== filter.dataset) return false;
     return !filter.text || [x.id, x.prompt, x.answer, x.reasoning, x.gold, x.extracted].some(v => v && v.toLowerCase().includes(filter.text));
   }
-  function part(name, text) { return text ? el("div", {}, el("h4", {}, tr(name)), el("pre", {}, text)) : null; }
+  function part(name, text, cls) { return text ? el("div", {}, el("h4", {}, tr(name)), el("pre", { class: cls, tabindex: cls ? "0" : null, "aria-label": cls ? tr(name) : null }, text)) : null; }
   function detail(x) {
     const facts = [x.model, x.dataset, x.subset, x.finish && tr("Finish") + ": " + x.finish, x.score !== undefined && x.score !== null && tr("Score") + ": " + fmt(x.score)].filter(Boolean).join(" · ");
-    return el("tr", {}, el("td", { colspan: columns.length }, el("div", { class: "detail" }, el("span", { class: "note" }, facts), part("Prompt", x.prompt), part("Reasoning", x.reasoning), part("Answer", x.answer),
+    return el("tr", {}, el("td", { colspan: columns.length }, el("div", { class: "detail" }, el("span", { class: "note" }, facts), part("Prompt", x.prompt, "prompt"), part("Reasoning", x.reasoning), part("Answer", x.answer),
       el("div", { class: "two" }, part("Extracted", x.extracted), part("Gold", x.gold)), part("Detail", x.detail))));
   }
   function row(x) {
@@ -69,6 +69,8 @@ function samples(s) {
     }
     if (!out.length) out.push(el("tr", {}, el("td", { colspan: columns.length }, tr("No sample matches."))));
     body.replaceChildren(...out);
+    // The question stands at the end of a prompt, below the examples.
+    body.querySelectorAll("pre.prompt").forEach(p => { p.scrollTop = p.scrollHeight; });
     pager.replaceChildren(el("span", { class: "note grow", id: "samples-count", role: "status" }, count(rows.length, s.total)),
       el("button", { disabled: filter.page === 0, onclick: () => { filter.page--; fill(); } }, tr("Previous")), filter.page + 1 + " / " + pages,
       el("button", { disabled: filter.page >= pages - 1, onclick: () => { filter.page++; fill(); } }, tr("Next")));

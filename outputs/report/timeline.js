@@ -45,9 +45,11 @@ function timeline(t) {
     const bars = sy >= 6 * r ? Math.round(r) : 0; // a gap between bars once they are tall enough
     const from = lower(Math.max(0, view[0] - longest)), to = lower(view[1]), failed = [];
     function paint(i) {
-      const y0 = Math.max(0, Math.floor((lane[i] - view[2]) * sy)), y1 = Math.min(ph, Math.max(y0 + 1, Math.floor((lane[i] + 1 - view[2]) * sy) - bars));
-      const x0 = Math.max(0, Math.floor((sent[i] - view[0]) * sx)), x1 = Math.min(pw, Math.max(x0 + 1, Math.ceil((end[i] - view[0]) * sx)));
+      const y0 = Math.max(0, Math.floor((lane[i] - view[2]) * sy)), x0 = Math.max(0, Math.floor((sent[i] - view[0]) * sx));
+      let y1 = Math.min(ph, Math.max(y0 + 1, Math.floor((lane[i] + 1 - view[2]) * sy) - bars));
+      let x1 = Math.min(pw, Math.max(x0 + 1, Math.ceil((end[i] - view[0]) * sx)));
       const bad = t.statuses[status[i]] !== "ok";
+      if (bad) { x1 = Math.min(pw, Math.max(x1, x0 + Math.round(2 * r))); y1 = Math.min(ph, Math.max(y1, y0 + Math.round(2 * r))); } // large enough to be seen
       const xm = bad ? x1 : first[i] === never ? x1 : Math.min(x1, Math.max(x0, Math.floor((first[i] - view[0]) * sx)));
       for (let y = y0; y < y1; y++) {
         const row = y * pw;

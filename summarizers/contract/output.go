@@ -88,8 +88,8 @@ func (v *Verdict) Report() *outputs.Verdict {
 
 // Table has one row a clause.
 func (v *Verdict) Table() outputs.Table {
-	t := outputs.Table{ID: "contract", Title: "Acceptance contract", Columns: []outputs.Column{{Name: "Clause"}, {Name: "Severity"}, {Name: "Verdict", Kind: outputs.KindVerdict},
-		{Name: "Value", Kind: outputs.KindFloat}, {Name: "Interval"}, {Name: "n", Kind: outputs.KindInt}, {Name: "Condition"}, {Name: "Why"}}}
+	t := outputs.Table{ID: "contract", Title: "Acceptance contract", Columns: []outputs.Column{{Name: "Clause", Data: true}, {Name: "Severity"}, {Name: "Verdict", Kind: outputs.KindVerdict},
+		{Name: "Value", Kind: outputs.KindFloat}, {Name: "Interval"}, {Name: "n", Kind: outputs.KindInt}, {Name: "Condition", Data: true}, {Name: "Why", Wrap: true}}}
 	for _, r := range v.Clauses {
 		var value, span, n any
 		if len(r.Metrics) == 1 {
