@@ -131,9 +131,18 @@ func changeText(v *float64, absolute bool) any {
 	case v == nil:
 		return nil
 	case absolute:
-		return fmt.Sprintf("%+.2f points", 100**v)
+		return signed(100**v) + " points"
 	}
-	return fmt.Sprintf("%+.2f %%", 100**v)
+	return signed(100**v) + " %"
+}
+
+// signed is a change with its sign, and none where it rounds to nothing.
+func signed(v float64) string {
+	s := fmt.Sprintf("%+.2f", v)
+	if strings.Trim(s, "+-0.") == "" {
+		return "0.00"
+	}
+	return s
 }
 
 func intervalText(i *interval.Interval, absolute bool) any {
@@ -147,7 +156,7 @@ func intervalText(i *interval.Interval, absolute bool) any {
 		case math.IsInf(v, -1), !absolute && v <= -1:
 			return "-∞"
 		}
-		return fmt.Sprintf("%+.2f", 100*v)
+		return signed(100 * v)
 	}
 	return end(i.Lo) + " to " + end(i.Hi)
 }
@@ -340,7 +349,7 @@ func (a *Accuracy) verdict() string {
 	case c.N == 0:
 		line = "nothing to compare: " + c.Reason
 	default:
-		line = fmt.Sprintf("%s: %+.2f points over %d questions, %d turned wrong, %d turned right", c.Verdict, 100*c.Change, c.N, c.BaseOnly, c.OtherOnly)
+		line = fmt.Sprintf("%s: %s points over %d questions, %d turned wrong, %d turned right", c.Verdict, signed(100*c.Change), c.N, c.BaseOnly, c.OtherOnly)
 		if c.McNemar != nil {
 			line += fmt.Sprintf(" (McNemar p %.3g)", *c.McNemar)
 		}
@@ -351,7 +360,7 @@ func (a *Accuracy) verdict() string {
 	var subsets []string
 	for _, s := range a.Changes[:len(a.Changes)-1] {
 		if s.Verdict == Worse {
-			subsets = append(subsets, fmt.Sprintf("%s %+.2f points", s.Subset, 100*s.Change))
+			subsets = append(subsets, fmt.Sprintf("%s %s points", s.Subset, signed(100*s.Change)))
 		}
 	}
 	if len(subsets) > 0 {
