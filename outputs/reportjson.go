@@ -6,7 +6,7 @@ import "time"
 // programs. Numbers are unrounded, shares are shares, undefined is null; texts
 // are English. Requests and samples are not in it: RecordsPath names their file.
 func (r *Run) WriteReportJSON(d *ReportData) error {
-	return writeJSONFile(r.JSONPath(), jsonReport(d), r.Redactor())
+	return writeJSONFile(r.JSONPath(), d.JSON(), r.Redactor())
 }
 
 // ReportJSON is the shape of report.json. Keys are only ever added.
@@ -65,7 +65,8 @@ type ColumnJSON struct {
 	Unit string `json:"unit"`
 }
 
-func jsonReport(d *ReportData) *ReportJSON {
+// JSON is what report.json holds.
+func (d *ReportData) JSON() *ReportJSON {
 	out := &ReportJSON{Version: 1, Title: d.Title, Run: d.RunName, Tool: d.Tool, Records: d.RecordsPath,
 		Headlines: []HeadlineJSON{}, Findings: append([]string{}, d.Findings...), Warnings: append([]string{}, d.Notes...), Checklist: append([]CheckItem{}, d.Checklist...),
 		Sections: []SectionJSON{}, Help: append([]Definition{}, d.Help...), Config: append([]ConfigEntry{}, d.Config...)}

@@ -51,9 +51,10 @@ func gridTables(g *tradeoff.Grid) []outputs.Table {
 	return []outputs.Table{g.Table(), g.Effects()}
 }
 
-// GridTables are the tables of a grid's summary files.
-func GridTables(run *outputs.Run, g *tradeoff.Grid) ([]outputs.Table, error) {
-	return gridPoints(run, g).summary(run, gridTables(g))
+// RecomputeGrid is the tables of a grid's summary files and what its reports show,
+// without writing anything.
+func RecomputeGrid(run *outputs.Run, g *tradeoff.Grid) ([]outputs.Table, *outputs.ReportData, error) {
+	return gridPoints(run, g).recompute(run, gridTables(g))
 }
 
 // GridCSV are the CSV files of a grid's folder, by name.

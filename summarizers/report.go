@@ -119,10 +119,14 @@ func Report(run *outputs.Run, o ReportOptions) (*Summary, error) {
 	return s, s.reports(run, pairs, m, o)
 }
 
-// Recompute is what Report computes, without writing anything.
-func Recompute(run *outputs.Run, o ReportOptions) (*Summary, error) {
-	s, _, _, err := compute(run, &o, false)
-	return s, err
+// Recompute is what Report computes and what its reports show, without writing
+// anything.
+func Recompute(run *outputs.Run, o ReportOptions) (*Summary, *outputs.ReportData, error) {
+	s, pairs, m, err := compute(run, &o, false)
+	if err != nil {
+		return nil, nil, err
+	}
+	return s, s.data(run, pairs, m, o), nil
 }
 
 // SummaryTables are the tables of the summary files: those of the console, the

@@ -49,9 +49,10 @@ func sweepPoints(run *outputs.Run, d *capacity.Document) points {
 		health: sweepHealth(d), bound: sweepClient(d), cautions: func(m *outputs.Manifest) outputs.Table { return sweepCautions(d, m) }}
 }
 
-// SweepTables are the tables of a sweep's summary files.
-func SweepTables(run *outputs.Run, d *capacity.Document) ([]outputs.Table, error) {
-	return sweepPoints(run, d).summary(run, d.Tables())
+// RecomputeSweep is the tables of a sweep's summary files and what its reports
+// show, without writing anything.
+func RecomputeSweep(run *outputs.Run, d *capacity.Document) ([]outputs.Table, *outputs.ReportData, error) {
+	return sweepPoints(run, d).recompute(run, d.Tables())
 }
 
 // points is what the reports of many runs in one folder say: a sweep's, a grid's.
@@ -66,14 +67,17 @@ type points struct {
 	cautions  func(*outputs.Manifest) outputs.Table
 }
 
-// summary are the tables of the summary files, whatever was written before.
-func (p points) summary(run *outputs.Run, console []outputs.Table) ([]outputs.Table, error) {
+// recompute is the tables of the summary files and what the reports show.
+func (p points) recompute(run *outputs.Run, console []outputs.Table) ([]outputs.Table, *outputs.ReportData, error) {
 	m, err := manifestOf(run)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	list, err := outputs.ChecklistsOf(p.dirs)
-	return p.tables(console, m, list), err
+	if err != nil {
+		return nil, nil, err
+	}
+	return p.tables(console, m, list), p.data(run, m, list, ReportOptions{}), nil
 }
 
 // tables are those of the summary files: the console's, the checklist over all runs
@@ -96,6 +100,20 @@ func (s *Summary) reportPoints(run *outputs.Run, o ReportOptions, p points) erro
 	if s.Checklist, err = outputs.ChecklistsOf(p.dirs); err != nil {
 		return err
 	}
+	if o.wants("txt") || o.wants("csv") || o.wants("md") {
+		files, err := outputs.WriteSummary(run, p.tables(s.Tables, m, s.Checklist)...)
+		if err != nil {
+			return err
+		}
+		for _, path := range files {
+			s.wrote(run, path)
+		}
+	}
+	return s.write(run, p.data(run, m, s.Checklist, o), o)
+}
+
+// data is the content of the reports.
+func (p points) data(run *outputs.Run, m *outputs.Manifest, list []outputs.CheckItem, o ReportOptions) *outputs.ReportData {
 	if p.bound == nil {
 		p.bound = ClientBound(p.health)
 	}
@@ -117,17 +135,8 @@ func (s *Summary) reportPoints(run *outputs.Run, o ReportOptions, p points) erro
 		d.Config = configEntries(m)
 		d.Sections = append(d.Sections, environment(m))
 	}
-	d.Checklist = s.Checklist
-	if o.wants("txt") || o.wants("csv") || o.wants("md") {
-		files, err := outputs.WriteSummary(run, p.tables(s.Tables, m, s.Checklist)...)
-		if err != nil {
-			return err
-		}
-		for _, path := range files {
-			s.wrote(run, path)
-		}
-	}
-	return s.write(run, d, o)
+	d.Checklist = list
+	return d
 }
 
 // sweepCautions says what a sweep's points may not be compared with.

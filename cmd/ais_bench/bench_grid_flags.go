@@ -296,10 +296,11 @@ func gridAgain(run *outputs.Run) *verify.Sweep {
 		return again
 	}
 	g.Evaluate()
-	if again.Tables, err = summarizers.GridTables(run, g); err != nil {
+	if again.Tables, again.Report, err = summarizers.RecomputeGrid(run, g); err != nil {
 		again.Why = err.Error()
 		return again
 	}
+	again.Report.Findings = g.Texts
 	again.CSV = summarizers.GridCSV(g)
 	again.JSON = g.JSON(nil)
 	return again

@@ -295,9 +295,10 @@ func sweepAgain(run *outputs.Run) *verify.Sweep {
 		return &verify.Sweep{Why: err.Error()}
 	}
 	doc := d.JSON(nil)
-	tables, err := summarizers.SweepTables(run, d)
+	tables, report, err := summarizers.RecomputeSweep(run, d)
 	if err != nil {
 		return &verify.Sweep{Why: err.Error()}
 	}
-	return &verify.Sweep{Tables: tables, CSV: summarizers.SweepCSV(d), JSON: map[string]any{"axis": doc["axis"], "points": doc["points"], "knee": doc["knee"], "limited_by": doc["limited_by"]}}
+	report.Findings = d.Texts()
+	return &verify.Sweep{Tables: tables, Report: report, CSV: summarizers.SweepCSV(d), JSON: map[string]any{"axis": doc["axis"], "points": doc["points"], "knee": doc["knee"], "limited_by": doc["limited_by"]}}
 }

@@ -66,6 +66,7 @@ func Run(ctx context.Context, run *outputs.Run, o Options) (*Report, error) {
 	}
 	v.sweep()
 	v.summaries()
+	v.server(pairs)
 	v.others()
 	return r, nil
 }
@@ -76,6 +77,7 @@ type verifier struct {
 	m    *outputs.Manifest
 	o    Options
 	same bool // this program wrote the run
+	last *computed
 }
 
 // sameTool reports whether every session was this very program: only then
@@ -122,7 +124,7 @@ func (v *verifier) hashes() {
 		case h.Err != nil:
 			f.Status, f.Detail = Unreadable, h.Err.Error()
 		case !h.OK():
-			f.Status, f.Detail = Differs, "the "+h.What+" were changed after the run: sha256"
+			f.Status, f.Detail = Differs, "the "+h.What+" "+were(h.What)+" changed after the run: sha256"
 			f.Stored, f.Recomputed = h.Want, h.Got
 		}
 		v.add(f)
@@ -202,6 +204,7 @@ func (v *verifier) others() {
 			v.notChecked("summary", "summary/", "holds no table: nothing to compare")
 		}
 	}
+	v.report()
 	for _, name := range []string{"report.xlsx", "report.html"} {
 		if fileExists(v.run.Path(name)) {
 			v.notChecked("report", name, "made from the same figures; `ais_bench report RUN` makes it again")
@@ -211,4 +214,12 @@ func (v *verifier) others() {
 	for _, f := range found {
 		v.notChecked("performance", f, "counters that the server reported; nothing to recompute them from")
 	}
+}
+
+// were agrees with what is written in the plural but for one.
+func were(what string) string {
+	if what == "configuration" {
+		return "was"
+	}
+	return "were"
 }

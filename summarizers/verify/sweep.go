@@ -17,6 +17,7 @@ type Sweep struct {
 	Tables []outputs.Table          // of summary/
 	CSV    map[string]outputs.Table // by file name
 	JSON   map[string]any           // keys of File
+	Report *outputs.ReportData      // of report.json
 	Why    string                   // why they could not be made
 }
 

@@ -137,7 +137,7 @@ func TestARunAgreesWithItself(t *testing.T) {
 				looked[f.Check+" "+string(f.Status)+" "+f.File] = true
 			}
 			for _, want := range []string{"hash ok configs/model-m.yaml", "hash ok performances/m/d.parquet", "hash ok predictions/m/d.jsonl", "records ok performances/m/d.parquet",
-				"answers ok predictions/m/d.jsonl", "performance ok performances/m/d.json", "performance ok performances/m/d.csv", "data not checked /nowhere/x"} {
+				"answers ok predictions/m/d.jsonl", "performance ok performances/m/d.json", "performance ok performances/m/d.csv", "report ok report.json", "data not checked /nowhere/x"} {
 				if !looked[want] {
 					t.Errorf("not among the findings: %s", want)
 				}
@@ -255,8 +255,14 @@ func TestChangesAreNamed(t *testing.T) {
 		"a cell":             {replace("summary/*.csv", "Success Requests,57", "Success Requests,58"), "summary differs"},
 		"a line":             {replace("summary/*.txt", "Success Requests", "Successes"), "summary differs"},
 		"the checklist":      {replace("summary/*.csv", "seed fixed,no", "seed fixed,yes"), "Reproducibility checklist, seed fixed, column State: stored yes, recomputed no"},
-		"Markdown gone":      {func(t *testing.T, run *outputs.Run) { removeGlob(t, run, "summary/*.md") }, "summary missing"},
-		"an answer":          {replace("predictions/m/d.jsonl", "answer 3 ", "answer 4 "), "answers differs predictions/m/d.jsonl sample s3: the answer is not the one the record of request req-3"},
+		"a cell of the report": {replace("report.json", `"Success Requests",
+              57`, `"Success Requests",
+              58`), "report differs report.json"},
+		"the report's checklist":   {replace("report.json", `"state": "no"`, `"state": "yes"`), "report differs report.json checklist[0].state: stored \"yes\", recomputed \"no\""},
+		"a chapter less":           {replace("report.json", `"id": "cautions"`, `"id": "others"`), "report differs report.json cautions: stored nothing"},
+		"a report that is no JSON": {replace("report.json", `{`, `[`), "report unreadable report.json"},
+		"Markdown gone":            {func(t *testing.T, run *outputs.Run) { removeGlob(t, run, "summary/*.md") }, "summary missing"},
+		"an answer":                {replace("predictions/m/d.jsonl", "answer 3 ", "answer 4 "), "answers differs predictions/m/d.jsonl sample s3: the answer is not the one the record of request req-3"},
 		"an answer, resealed": {func(t *testing.T, run *outputs.Run) {
 			replace("predictions/m/d.jsonl", "answer 3 ", "answer 4 ")(t, run)
 			reseal(t, run)
@@ -267,7 +273,7 @@ func TestChangesAreNamed(t *testing.T) {
 		"answers gone":       {remove("predictions/m/d.jsonl"), "answers missing predictions/m/d.jsonl"},
 		"records gone":       {remove("performances/m/d.parquet"), "performance missing performances/m/d.json the records these figures were made from are gone"},
 		"records cut":        {func(t *testing.T, run *outputs.Run) { cut(t, run, "performances/m/d.parquet", 100) }, "records unreadable performances/m/d.parquet"},
-		"a configuration":    {replace("configs/model-m.yaml", "abbr: m", "abbr: n"), "hash differs configs/model-m.yaml the configuration were changed"},
+		"a configuration":    {replace("configs/model-m.yaml", "abbr: m", "abbr: n"), "hash differs configs/model-m.yaml the configuration was changed"},
 		"the data":           {func(t *testing.T, run *outputs.Run) { change(t, filepath.Join(run.Dir(), "..", "questions.jsonl")) }, "data differs"},
 		"records of nobody": {func(t *testing.T, run *outputs.Run) {
 			j, err := run.Journal("m", "other")
