@@ -117,7 +117,7 @@ func (r *Run) WriteAnswers(model, dataset, scorer, version string, answers iter.
 			return err
 		}
 		row := answerRow{SampleID: p.SampleID, Subset: p.Subset, Repeat: p.Repeat, Prompt: text(p.PromptText()), Answer: red.String(p.Prediction),
-			Reasoning: text(p.Reasoning), Gold: red.String(goldJSON(p.Gold)), Outcome: p.Outcome, Score: p.Score, Detail: text(p.Detail),
+			Reasoning: text(p.Reasoning), Gold: red.String(jsonText(p.Gold)), Outcome: p.Outcome, Score: p.Score, Detail: text(p.Detail),
 			Status: string(p.Status), FinishReason: text(p.FinishReason), InputTokens: p.InputTokens, OutputTokens: p.OutputTokens,
 			Scorer: scorer, ScorerVersion: version, PromptSHA256: p.PromptSHA256}
 		if p.Extracted != nil {
@@ -142,7 +142,8 @@ func (r *Run) WriteAnswers(model, dataset, scorer, version string, answers iter.
 	return nil
 }
 
-func goldJSON(v any) string {
+// jsonText is a string as it is, and anything else as JSON.
+func jsonText(v any) string {
 	if s, ok := v.(string); ok {
 		return s
 	}

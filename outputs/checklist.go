@@ -129,7 +129,7 @@ func seedItem(m *Manifest) CheckItem {
 	}
 	var parts []string
 	for _, k := range slices.Sorted(maps.Keys(m.Seeds)) {
-		v := scalarText(generic(m.Seeds[k]))
+		v := jsonText(generic(m.Seeds[k]))
 		switch k {
 		case "seed":
 			parts = append(parts, "--seed "+v)
@@ -141,7 +141,7 @@ func seedItem(m *Manifest) CheckItem {
 	}
 	for i := range m.Sessions {
 		for k, v := range m.Sessions[i].Seeds {
-			if a, b := scalarText(generic(v)), scalarText(generic(m.Seeds[k])); a != b {
+			if a, b := jsonText(generic(v)), jsonText(generic(m.Seeds[k])); a != b {
 				return item(ItemSeed, CheckPartly, "%s in the first session, %s=%s in session %d", strings.Join(parts, ", "), k, a, i+1)
 			}
 		}
@@ -186,10 +186,10 @@ func samplingItem(m *Manifest) CheckItem {
 		case !set && greedy && kw["do_sample"] == false:
 			parts = append(parts, model+": do_sample false (greedy)")
 		case set && seeded:
-			parts = append(parts, fmt.Sprintf("%s: temperature %s with seed %s", model, scalarText(t), scalarText(kw["seed"])))
+			parts = append(parts, fmt.Sprintf("%s: temperature %s with seed %s", model, jsonText(t), jsonText(kw["seed"])))
 		case set:
 			worse(CheckPartly)
-			parts = append(parts, fmt.Sprintf("%s: temperature %s without a seed: every run draws other answers (seed=N fixes them)", model, scalarText(t)))
+			parts = append(parts, fmt.Sprintf("%s: temperature %s without a seed: every run draws other answers (seed=N fixes them)", model, jsonText(t)))
 		default:
 			worse(CheckNo)
 			parts = append(parts, model+": temperature is not sent, the server's default decides; set it (0 = greedy)")

@@ -48,7 +48,7 @@ func (m *Manifest) Server() ServerFacts {
 	f := ServerFacts{Parameters: map[string]string{}, Settings: map[string]string{}, Told: map[string]string{}}
 	if told, ok := generic(m.Extra["server_meta"]).(map[string]any); ok {
 		for k, v := range told {
-			f.Told[k] = scalarText(v)
+			f.Told[k] = jsonText(v)
 		}
 	}
 	s := m.ServerBefore
@@ -69,7 +69,7 @@ func (m *Manifest) Server() ServerFacts {
 		}
 		f.parameters(s)
 		for name, p := range s.Parameters {
-			f.Settings[name] = scalarText(generic(p.Value))
+			f.Settings[name] = jsonText(generic(p.Value))
 		}
 	}
 	f.PrefixCaching = m.prefixCaching(f.Told)
@@ -142,19 +142,8 @@ func flattenParameters(out map[string]string, path string, v any) {
 		}
 	}
 	if v != nil && path != "" {
-		out[path] = scalarText(v)
+		out[path] = jsonText(v)
 	}
-}
-
-func scalarText(v any) string {
-	if s, ok := v.(string); ok {
-		return s
-	}
-	b, err := MarshalJSON(v)
-	if err != nil {
-		return fmt.Sprint(v)
-	}
-	return string(b)
 }
 
 // generic turns any value into JSON's own types, so that a manifest that was
@@ -273,8 +262,8 @@ func cachingKey(v any) (key, value string, ok bool) {
 	case map[string]any:
 		for _, k := range cachingNames {
 			if e, has := x[k]; has {
-				if _, known := truth(scalarText(e)); known {
-					return k, scalarText(e), true
+				if _, known := truth(jsonText(e)); known {
+					return k, jsonText(e), true
 				}
 			}
 		}

@@ -7,6 +7,7 @@ import (
 
 	"ais_bench/outputs"
 	ci "ais_bench/summarizers/interval"
+	"ais_bench/summarizers/numpy"
 	"ais_bench/summarizers/server"
 )
 
@@ -122,9 +123,8 @@ func side(rounds []timesOf) CacheSide {
 		s.Failed += t.failed
 		ttft, e2el, tpot = append(ttft, values(t.ttft)...), append(e2el, values(t.e2el)...), append(tpot, values(t.tpot)...)
 	}
-	slices.Sort(ttft)
 	s.TTFTMean, s.E2ELMean, s.TPOTMean = meanOf(ttft), meanOf(e2el), meanOf(tpot)
-	s.TTFTP50, s.TTFTP99 = percentileOf(ttft, 0.5), percentileOf(ttft, 0.99)
+	s.TTFTP50, s.TTFTP99 = percentileOf(ttft, 50), percentileOf(ttft, 99)
 	return s
 }
 
@@ -148,17 +148,16 @@ func meanOf(v []float64) *float64 {
 	return &m
 }
 
-// percentileOf sorted values by linear interpolation.
-func percentileOf(sorted []float64, q float64) *float64 {
-	if len(sorted) == 0 {
+// percentileOf values; nil when there are none.
+func percentileOf(values []float64, p float64) *float64 {
+	var s numpy.Sample
+	for _, v := range values {
+		s.Add(v)
+	}
+	if s.N() == 0 {
 		return nil
 	}
-	h := q * float64(len(sorted)-1)
-	i := int(h)
-	v := sorted[i]
-	if i+1 < len(sorted) {
-		v += (h - float64(i)) * (sorted[i+1] - v)
-	}
+	v := s.Percentile(p)
 	return &v
 }
 
@@ -189,9 +188,7 @@ func (g *PrefixGain) pair(cold, warm []timesOf) {
 		i.Lo, i.Hi = 1-i.Hi, 1-i.Lo
 		g.TTFTInterval = &i
 	}
-	slices.Sort(c)
-	slices.Sort(w)
-	if mc, mw := percentileOf(c, 0.5), percentileOf(w, 0.5); mc != nil && *mc > 0 {
+	if mc, mw := percentileOf(c, 50), percentileOf(w, 50); mc != nil && *mc > 0 {
 		s := 1 - *mw / *mc
 		g.TTFTSavedP50 = &s
 	}

@@ -43,6 +43,14 @@ func (c *Config) turnsAsked() string {
 	return ""
 }
 
+// withoutReplies refuses the modes that need the replies of a file which has none.
+func (c *Config) withoutReplies() error {
+	if c.InferMode != "" && c.InferMode != InferEvery {
+		return fmt.Errorf("infer mode %q needs the replies, which the file does not have; give every", c.InferMode)
+	}
+	return nil
+}
+
 func (c *Config) checkTurns() error {
 	switch {
 	case c.NumTurns < 0 || c.MinTurns < 0 || c.MaxTurns < 0:

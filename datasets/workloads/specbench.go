@@ -23,8 +23,8 @@ type specBench struct {
 }
 
 func newSpecBench(cfg Config) (Workload, error) {
-	if cfg.InferMode != "" && cfg.InferMode != InferEvery {
-		return nil, fmt.Errorf("infer mode %q needs the replies, which the file does not have; give every", cfg.InferMode)
+	if err := cfg.withoutReplies(); err != nil {
+		return nil, err
 	}
 	return &specBench{cfg: cfg}, nil
 }

@@ -118,6 +118,21 @@ func (c *comparer) set(in *Input) (*facts.Set, error) {
 	return s, nil
 }
 
+// shareFigure is k of n.
+func shareFigure(k, n int64) figure {
+	if n == 0 {
+		return figure{reason: "no request"}
+	}
+	v := float64(k) / float64(n)
+	return figure{value: &v, n: n, at: func(level float64) (interval.Interval, error) {
+		i, ok := interval.Share(k, n, level)
+		if !ok {
+			return i, errors.New("no interval")
+		}
+		return i, nil
+	}}
+}
+
 // asSaved computes a run's figures with the definitions of `vllm bench serve`.
 func asSaved(in *Input, p outputs.Pair) (source, error) {
 	r, err := vllm.Compute(in.Run.Records(p.Model, p.Dataset), vllm.Options{Percentiles: []float64{50, 95, 99}, Metrics: []string{"ttft", "tpot", "itl", "e2el"}})
@@ -128,20 +143,7 @@ func asSaved(in *Input, p outputs.Pair) (source, error) {
 	return func(m Metric) figure {
 		f := figure{n: int64(r.Completed)}
 		if m.Name == successRate {
-			k, n := int64(r.Completed), int64(r.Completed+r.Failed)
-			if n == 0 {
-				return figure{reason: "no request"}
-			}
-			v := float64(k) / float64(n)
-			f.value, f.n = &v, n
-			f.at = func(level float64) (interval.Interval, error) {
-				i, ok := interval.Share(k, n, level)
-				if !ok {
-					return i, errors.New("no interval")
-				}
-				return i, nil
-			}
-			return f
+			return shareFigure(int64(r.Completed), int64(r.Completed+r.Failed))
 		}
 		if v, ok := rates[m.Name]; ok {
 			f.value = &v

@@ -143,18 +143,7 @@ func savedFigure(s *vllm.Saved, name string) figure {
 	f := figure{}
 	if name == successRate {
 		if s.Completed != nil && s.Failed != nil && *s.Completed+*s.Failed > 0 {
-			n := *s.Completed + *s.Failed
-			v := float64(*s.Completed) / float64(n)
-			k := *s.Completed
-			f.value, f.n = &v, n
-			f.at = func(level float64) (interval.Interval, error) {
-				i, ok := interval.Share(k, n, level)
-				if !ok {
-					return i, fmt.Errorf("no interval")
-				}
-				return i, nil
-			}
-			return f
+			return shareFigure(*s.Completed, *s.Completed+*s.Failed)
 		}
 		f.reason = "the file has no number of failed requests"
 		return f
