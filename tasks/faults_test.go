@@ -42,15 +42,17 @@ func faults(t *testing.T, list ...string) []simulator.Fault {
 // verdict it would have had, or its request counts as failed. In particular a
 // likelihood that could not be asked for neither wins nor loses.
 func TestFailedRequestsAreNeitherRightNorWrong(t *testing.T) {
-	for _, name := range []string{"numeric without a worked solution", "likelihood of four", "likelihood of two"} {
+	// Which requests are spoilt depends on their order, so the rates are such that about
+	// half of the 20 questions fail: all or none of them do once in a million runs.
+	for name, rate := range map[string]string{"numeric without a worked solution": "0.5", "likelihood of two": "0.3", "likelihood of four": "0.16"} {
 		set := kinds[name].choice(t)
 		_, url := startSim(t, set, simulator.Config{Accuracy: 0.5, Seed: 3})
 		clean, cleanTask := runOnce(t, modelAt(url, set), set, Options{})
 		want := outcomes(t, clean.Run, cleanTask.Task)
-		for _, fault := range []string{"500:0.3", "reset:0.3", "close:0.3", "error:0.3", "malformed:0.3", "html:0.3", "429:0.3"} {
+		for _, fault := range []string{"500", "reset", "close", "error", "malformed", "html", "429"} {
 			t.Run(name+"/"+fault, func(t *testing.T) {
 				t.Parallel()
-				_, url := startSim(t, set, simulator.Config{Accuracy: 0.5, Seed: 3, Faults: faults(t, fault)})
+				_, url := startSim(t, set, simulator.Config{Accuracy: 0.5, Seed: 3, Faults: faults(t, fault+":"+rate)})
 				out, task := runOnce(t, modelAt(url, set), set, Options{})
 				got := outcomes(t, out.Run, task.Task)
 				failed := 0
