@@ -158,7 +158,7 @@ func (f *Fact) noteDesign(d float64, n int) {
 	if d >= 1.5 && d > f.design {
 		f.design = d
 		f.Notes = slices.DeleteFunc(f.Notes, func(s string) bool { return strings.HasPrefix(s, alike) })
-		f.note(fmt.Sprintf("%s: %d are worth %.0f independent ones (design effect %.1f)", alike, n, float64(n)/d, d))
+		f.note(fmt.Sprintf("%s: %d are worth %.0f independent ones (design effect %.1f)", alike, n, max(float64(n)/d, 1), d))
 	}
 }
 

@@ -329,3 +329,30 @@ func TestIntervalJSON(t *testing.T) {
 		t.Error(s)
 	}
 }
+
+// Values that are worth less than one independent value bound nothing, from
+// neither side; with a design effect of 1 the ends are those of the ranks.
+func TestPercentileOfWhatIsAlike(t *testing.T) {
+	values := make([]float64, 600)
+	for i := range values {
+		values[i] = float64(i + 1)
+	}
+	n, at := Sorted(values)
+	for _, q := range []float64{0.05, 0.5, 0.95} {
+		for _, d := range []float64{600, 1275, 1e6} {
+			i, ok := PercentileWith(n, at, q, 0.95, func(float64) float64 { return d })
+			if !ok || !math.IsInf(i.Lo, -1) || !math.IsInf(i.Hi, 1) {
+				t.Errorf("p%g with a design effect of %g: %v %v", 100*q, d, i, ok)
+			}
+		}
+		alone, _ := PercentileWith(n, at, q, 0.95, func(float64) float64 { return 1 })
+		if want, _ := Percentile(n, at, q, 0.95); alone != want {
+			t.Errorf("p%g of independent values: %v, want %v", 100*q, alone, want)
+		}
+		wide, _ := PercentileWith(n, at, q, 0.95, func(float64) float64 { return 4 })
+		same, _ := PercentileOf(n, at, q, 0.95, 4)
+		if math.Abs(wide.Lo-same.Lo) > 8 || math.Abs(wide.Hi-same.Hi) > 8 {
+			t.Errorf("p%g with a design effect of 4: %v, by stretched ranks %v", 100*q, wide, same)
+		}
+	}
+}

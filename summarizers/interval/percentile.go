@@ -53,15 +53,16 @@ func PercentileWith(n int64, at func(rank int64) float64, q, level float64, desi
 	i := Interval{math.Inf(-1), math.Inf(1), level, "order-statistics"}
 	t, N := tail(level), float64(n)
 	effect := func(x float64) float64 { return max(design(x), 1) }
-	// P(Bin ≥ r) and P(Bin ≤ r−1) of the binomial with n/d trials, by the beta
-	// function, whose arguments need not be whole.
+	// That r or more of n values lie at or below x, and that n−r+1 or more lie at or
+	// above it, both of n/d trials: P(Bin ≥ k) is the beta function of k and rest+1,
+	// which need not be whole. It is the count that shrinks by d, never the 1.
 	above := func(r int64) bool {
 		d := effect(at(r))
 		return stats.IncompleteBeta(q, float64(r)/d, (N-float64(r))/d+1) <= t
 	}
 	below := func(r int64) bool {
 		d := effect(at(r))
-		return stats.IncompleteBeta(1-q, (N-float64(r))/d+1, float64(r)/d) <= t
+		return stats.IncompleteBeta(1-q, (N-float64(r)+1)/d, float64(r-1)/d+1) <= t
 	}
 	middle := min(max(int64(math.Ceil(N*q)), 1), n)
 	if k, ok := farthest(n-middle, func(k int64) bool { return above(n - k) }); ok {
