@@ -70,8 +70,8 @@ var termsSweep = map[string]string{
 
 	// Below tables, and the client.
 	"± half of Student's 95 % interval of the mean over runs; a percentile is the mean of the runs' percentiles":                                                  "± 为各次运行平均值的 Student 95 % 区间的一半；百分位数为各次运行百分位数的平均",
-	"* a run is too small a sample for this percentile (p95 needs 20 requests, p99 100)":                                                                          "* 一次运行的样本太小，不足以支持该百分位（p95 需 20 个请求，p99 需 100 个）",
-	"* the sample is too small to support this percentile (p95 needs 20 values, p99 100)":                                                                         "* 样本太小，不足以支持该百分位（p95 需 20 个值，p99 需 100 个）",
+	"* a run is too small a sample for this percentile (p90 needs 10 requests, p95 20, p99 100)":                                                                  "* 一次运行的样本太小，不足以支持该百分位（p90 需 10 个请求，p95 需 20 个，p99 需 100 个）",
+	"* the sample is too small to support this percentile (p90 needs 10 values, p95 20, p99 100)":                                                                 "* 样本太小，不足以支持该百分位（p90 需 10 个值，p95 需 20 个，p99 需 100 个）",
 	"power = throughput / mean E2EL; it rises while doubling the load brings more than √2 times the throughput, and is largest at the knee (Kleinrock 1979)":      "功效 = 吞吐 / 平均 E2EL；负载加倍能带来超过 √2 倍吞吐时功效上升，在拐点处最大（Kleinrock 1979）",
 	"past first token = request throughput × (E2EL − TTFT), by Little's law the number of answers under way at once":                                              "已出首词元 = 请求吞吐 ×（E2EL − TTFT），按 Little 定律即同时进行的回答数",
 	"up to %s of the input tokens (at %s) came from the server's prefix cache: prompts share beginnings, or were asked before (--cache cold prevents the latter)": "最多 {1} 的输入词元（在{2}）来自服务端的前缀缓存：提示有共同开头，或以前问过（--cache cold 可避免后者）",

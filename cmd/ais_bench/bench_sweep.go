@@ -348,7 +348,7 @@ func (w *sweepRun) find(ctx context.Context) error {
 			return "", fmt.Errorf("--slo: %s is undefined at %s (see docs/metrics.md): no data is never a pass", strings.Join(j.Undefined, ", "), loadText(w.axis, v))
 		}
 		if len(j.Weak) > 0 {
-			w.once(fmt.Sprintf("note: %s: a run has too few requests to support this percentile (p95 needs 20, p99 100); --num-prompts gives more", strings.Join(j.Weak, ", ")))
+			w.once(fmt.Sprintf("note: %s: a run has too few requests to support this percentile (p90 needs 10, p95 20, p99 100); --num-prompts gives more", strings.Join(j.Weak, ", ")))
 		}
 		w.observer.Note(fmt.Sprintf("%s: %s after %d runs (%s)", loadText(w.axis, v), j.State, j.Runs, w.slo))
 		return sweep.State(j.State), nil

@@ -12,6 +12,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"ais_bench/outputs"
+	"ais_bench/summarizers/compare"
 	"ais_bench/summarizers/contract"
 	"ais_bench/summarizers/facts"
 	"ais_bench/summarizers/metrics"
@@ -34,6 +35,7 @@ type gate struct {
 	metrics     metrics.Options
 	baseline    *facts.Set
 	baselineDir string
+	baselineRun *outputs.Run // nil = none
 }
 
 // openGate reads --contract and --baseline; nil without a contract. o is how the
@@ -65,7 +67,7 @@ func newGate(k *contract.Contract, workDir, baseline string, o metrics.Options) 
 	if err != nil {
 		return nil, err
 	}
-	g.baselineDir = run.Dir()
+	g.baselineDir, g.baselineRun = run.Dir(), run
 	g.baseline, err = facts.Open([]*outputs.Run{run}, facts.Options{Metrics: o, Paths: k.Paths()})
 	if err != nil {
 		return nil, &tasks.EnvironmentError{Err: fmt.Errorf("--baseline: %w", err)}
@@ -105,6 +107,13 @@ func (g *gate) judge(runs ...*outputs.Run) (*contract.Verdict, error) {
 	}
 	if err != nil {
 		return nil, &tasks.EnvironmentError{Err: err}
+	}
+	if performance, accuracy := g.contract.Compares(); g.baselineRun != nil && (performance || accuracy) {
+		p, a, err := compare.Unfit(g.baselineRun, runs...)
+		if err != nil {
+			return nil, &tasks.EnvironmentError{Err: fmt.Errorf("--baseline: %w", err)}
+		}
+		set.Unlike(p, a)
 	}
 	v, err := g.contract.Judge(set)
 	return v, usage(err)

@@ -99,7 +99,7 @@ func (d *Document) Table() outputs.Table {
 		t.Notes = append(t.Notes, "± half of Student's 95 % interval of the mean over runs; a percentile is the mean of the runs' percentiles")
 	}
 	if weak {
-		t.Notes = append(t.Notes, "* a run is too small a sample for this percentile (p95 needs 20 requests, p99 100)")
+		t.Notes = append(t.Notes, "* a run is too small a sample for this percentile (p90 needs 10 requests, p95 20, p99 100)")
 	}
 	t.Notes = append(append(t.Notes, d.Texts()...), d.Notes...)
 	return t
@@ -198,7 +198,7 @@ func (d *Document) LengthTable() outputs.Table {
 		}
 	}
 	if weak {
-		t.Notes = append(t.Notes, "* the sample is too small to support this percentile (p95 needs 20 values, p99 100)")
+		t.Notes = append(t.Notes, "* the sample is too small to support this percentile (p90 needs 10 values, p95 20, p99 100)")
 	}
 	return t
 }

@@ -160,6 +160,46 @@ func Compare(sides []Side, o Options) (*Result, error) {
 	return r, nil
 }
 
+// Unfit tells why the performance, and why the accuracy, of runs may not be
+// compared with a base at all: the differences that make it invalid, one line each.
+// It computes no figures.
+func Unfit(base *outputs.Run, others ...*outputs.Run) (performance, accuracy []string, err error) {
+	c := &comparer{o: Options{}.withDefaults(), sets: map[*Input]*facts.Set{}, scans: map[string]*scan{}}
+	var sides [2]Side
+	for i, runs := range [2][]*outputs.Run{{base}, others} {
+		for _, run := range runs {
+			in, err := OpenRun(run)
+			if err != nil {
+				return nil, nil, err
+			}
+			sides[i].Inputs = append(sides[i].Inputs, in)
+			sides[i].Name = in.Name
+		}
+	}
+	matched, err := match(sides[0], sides[1])
+	if err != nil {
+		return nil, nil, err
+	}
+	add := func(list *[]string, reasons []string) {
+		for _, r := range reasons {
+			if !slices.Contains(*list, r) {
+				*list = append(*list, r)
+			}
+		}
+	}
+	for _, m := range matched {
+		list, err := c.differences(sides[0], sides[1], m)
+		if err != nil {
+			return nil, nil, err
+		}
+		p, _ := reasonsOf(list, func(d Difference) Severity { return d.Performance })
+		a, _ := reasonsOf(list, func(d Difference) Severity { return d.Accuracy })
+		add(&performance, p)
+		add(&accuracy, a)
+	}
+	return performance, accuracy, nil
+}
+
 func describe(in *Input) RunInfo {
 	info := RunInfo{Name: in.Name, Path: in.Path, Kind: "run"}
 	if in.Saved != nil {

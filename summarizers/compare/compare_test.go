@@ -783,19 +783,15 @@ func TestPairsAreMatched(t *testing.T) {
 	}
 }
 
-func TestChangesByKey(t *testing.T) {
+func TestUnfit(t *testing.T) {
 	a, b := wrote(t, plain.Records(), nil), wrote(t, plain.Records(), nil)
-	got, err := Changes([]*outputs.Run{a.Run}, []*outputs.Run{b.Run}, outputs.Pair{}, Options{})
-	if err != nil {
-		t.Fatal(err)
+	if p, acc, err := Unfit(a.Run, b.Run); len(p)+len(acc) > 0 || err != nil {
+		t.Errorf("two runs that are alike: %q %q %v", p, acc, err)
 	}
-	for _, key := range []string{"output_throughput", "ttft.p99_ms", "success_rate", "e2el.mean_ms"} {
-		if c, ok := got[key]; !ok || c.Change == nil || *c.Change != 0 {
-			t.Errorf("%s: %+v", key, c)
-		}
-	}
-	if _, err := Changes([]*outputs.Run{a.Run}, []*outputs.Run{b.Run}, outputs.Pair{Model: "x", Dataset: "y"}, Options{}); err == nil {
-		t.Error("a pair that is not there")
+	off := wrote(t, plain.Records(), func(m *outputs.Manifest) { m.ServerBefore.PrefixCaching = "off" })
+	p, acc, err := Unfit(a.Run, b.Run, off.Run)
+	if len(p) == 0 || !strings.Contains(strings.Join(p, "; "), "prefix caching") || len(acc) > 0 || err != nil {
+		t.Errorf("one without a prefix cache: %q %q %v", p, acc, err)
 	}
 }
 

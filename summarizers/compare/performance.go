@@ -1,12 +1,9 @@
 package compare
 
 import (
-	"errors"
-	"fmt"
 	"reflect"
 
 	"ais_bench/outputs"
-	"ais_bench/summarizers/facts"
 	"ais_bench/summarizers/metrics"
 )
 
@@ -115,59 +112,4 @@ func commonSLOs(s Side, pairs []outputs.Pair) []metrics.SLO {
 		}
 	}
 	return first
-}
-
-// Changes are the changes of every headline figure of a pair from base to other,
-// each one run or several of one configuration, by the keys of performances/*.json
-// joined by dots: "output_throughput", "ttft.p99_ms". Whether the runs may be
-// compared at all is not asked. pair may name a model and data set; the zero pair
-// is the only one there is.
-func Changes(base, other []*outputs.Run, pair outputs.Pair, o Options) (map[string]Change, error) {
-	o = o.withDefaults()
-	c := &comparer{o: o, sets: map[*Input]*facts.Set{}, scans: map[string]*scan{}}
-	var sides [2]Side
-	for i, runs := range [2][]*outputs.Run{base, other} {
-		for _, run := range runs {
-			in, err := OpenRun(run)
-			if err != nil {
-				return nil, err
-			}
-			sides[i].Inputs = append(sides[i].Inputs, in)
-		}
-		if len(runs) == 0 {
-			return nil, errors.New("there is nothing to compare with")
-		}
-		sides[i].Name = sides[i].Inputs[0].Name
-	}
-	matched, err := match(sides[0], sides[1])
-	if err != nil {
-		return nil, err
-	}
-	for _, m := range matched {
-		if pair != (outputs.Pair{}) && m.base[0] != pair && m.other[0] != pair {
-			continue
-		}
-		a, err := c.sources(sides[0], m.base)
-		if err != nil {
-			return nil, err
-		}
-		b, err := c.sources(sides[1], m.other)
-		if err != nil {
-			return nil, err
-		}
-		if a == nil || b == nil {
-			return nil, fmt.Errorf("%s and %s were not both timed", sides[0].Name, sides[1].Name)
-		}
-		pairs, err := c.pairing(sides[0], sides[1], m)
-		if err != nil {
-			return nil, err
-		}
-		list, _ := c.o.changes(a, b, pairs)
-		out := map[string]Change{}
-		for _, ch := range list {
-			out[ch.Metric] = ch
-		}
-		return out, nil
-	}
-	return nil, fmt.Errorf("%s has no %s on %s", sides[0].Name, pair.Model, pair.Dataset)
 }

@@ -169,12 +169,17 @@ func (c *Contract) Paths() []facts.Path {
 	return out
 }
 
-// Compares reports whether a clause refers to a baseline.
-func (c *Contract) Compares() bool {
+// Compares reports whether a clause refers to the performance and whether one
+// refers to the accuracy of a baseline.
+func (c *Contract) Compares() (performance, accuracy bool) {
 	for _, p := range c.Paths() {
-		if p[0] == "compare" {
-			return true
+		switch {
+		case p[0] != "compare":
+		case len(p) > 2 && p[2] == "accuracy":
+			accuracy = true
+		default:
+			performance = true
 		}
 	}
-	return false
+	return performance, accuracy
 }

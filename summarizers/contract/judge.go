@@ -55,10 +55,8 @@ type Metric struct {
 // not exist, or a comparison of things that cannot be compared.
 func (c *Contract) Judge(set *facts.Set) (*Verdict, error) {
 	v := &Verdict{Problems: append([]string{}, set.Problems()...), Notes: append([]string{}, set.Notes()...)}
-	if c.Compares() { // against half a run everything is an improvement
-		for _, p := range set.BaselineProblems() {
-			v.Problems = append(v.Problems, "the baseline: "+p)
-		}
+	for _, p := range set.BaselineProblems(c.Compares()) { // against half a run everything is an improvement
+		v.Problems = append(v.Problems, "the baseline: "+p)
 	}
 	var bad []error
 	for i := range c.Clauses {

@@ -25,9 +25,11 @@ type Set struct {
 	client   map[outputs.Pair]*document
 	server   map[outputs.Pair]*document
 	baseline *Set
-	planned  bool
-	problems []string
-	notes    []string
+	// Why the runs are not like the baseline; see Unlike.
+	unlikePerformance, unlikeAccuracy []string
+	planned                           bool
+	problems                          []string
+	notes                             []string
 }
 
 // Options say what Open reads.
@@ -325,12 +327,31 @@ func (s *Set) row(model, name string, g *graded) {
 // is incomplete, a server that changed.
 func (s *Set) Problems() []string { return s.problems }
 
-// BaselineProblems are what makes the baseline unfit to be compared with.
-func (s *Set) BaselineProblems() []string {
-	if s.baseline == nil {
+// Unlike records why the performance and the accuracy of the runs cannot be
+// compared with the baseline's, one line each.
+func (s *Set) Unlike(performance, accuracy []string) {
+	s.unlikePerformance, s.unlikeAccuracy = performance, accuracy
+}
+
+// BaselineProblems are what makes the baseline unfit to be compared with, in
+// performance, in accuracy or in both.
+func (s *Set) BaselineProblems(performance, accuracy bool) []string {
+	if s.baseline == nil || !performance && !accuracy {
 		return nil
 	}
-	return s.baseline.problems
+	out := slices.Clone(s.baseline.problems)
+	add := func(what string, reasons []string) {
+		for _, r := range reasons {
+			out = append(out, what+" cannot be compared with it: "+r)
+		}
+	}
+	if performance {
+		add("performance", s.unlikePerformance)
+	}
+	if accuracy {
+		add("accuracy", s.unlikeAccuracy)
+	}
+	return out
 }
 
 // Notes are remarks on the runs as a whole.
