@@ -39,6 +39,7 @@ FewCLUE_bustm_ppl_0_shot_chat FewCLUE_bustm_ppl_0_shot_str FewCLUE_chid_ppl_0_sh
 FewCLUE_csl_ppl_0_shot_chat FewCLUE_csl_ppl_0_shot_str FewCLUE_eprstmt_ppl_0_shot_chat FewCLUE_eprstmt_ppl_0_shot_str FewCLUE_tnews_ppl_0_shot_chat FewCLUE_tnews_ppl_0_shot_str
 aime24_gen amc23_gen cmath_gen minerva_math_gen olympiadbench_gen gaokao2023en_gen svamp_gen mmlu_stem_gen
 openbookqa_gen commonsenseqa_gen truthfulqa_gen nq_gen squad20_gen humaneval_plus_gen flores_gen simpleqa_gen chinese_simpleqa_gen
+synthetic_gen synthetic_gen_string synthetic_gen_tokenid sharegpt_gen mtbench_gen mooncake_trace_gen
 needlebench_v2_multi_retrieval_compare_batch_8k atc_0shot_nocot_2_power_en ruler_4k ruler_8k ruler_16k ruler_32k ruler_64k ruler_128k
 needlebench_v2_4k needlebench_v2_single_4k needlebench_v2_multi_retrieval_4k needlebench_v2_multi_reasoning_4k needlebench_v2_8k needlebench_v2_single_8k needlebench_v2_multi_retrieval_8k needlebench_v2_multi_reasoning_8k needlebench_v2_32k needlebench_v2_single_32k needlebench_v2_multi_retrieval_32k needlebench_v2_multi_reasoning_32k needlebench_v2_128k needlebench_v2_single_128k needlebench_v2_multi_retrieval_128k needlebench_v2_multi_reasoning_128k needlebench_v2_200k needlebench_v2_single_200k needlebench_v2_multi_retrieval_200k needlebench_v2_multi_reasoning_200k needlebench_v2_256k needlebench_v2_single_256k needlebench_v2_multi_retrieval_256k needlebench_v2_multi_reasoning_256k needlebench_v2_1000k needlebench_v2_single_1000k needlebench_v2_multi_retrieval_1000k needlebench_v2_multi_reasoning_1000k`
 
@@ -180,7 +181,7 @@ func TestEveryConfigurationRenders(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 			continue
 		}
-		if c.Description == "" || c.Data == "" || c.Scorer == "" {
+		if c.Description == "" || c.Data == "" || c.Scorer == "" && c.Workload == nil {
 			t.Errorf("%s lacks a description, a source or a scorer", name)
 		}
 		src, err := c.SourceOf()
@@ -195,6 +196,9 @@ func TestEveryConfigurationRenders(t *testing.T) {
 			t.Errorf("%s: abbr %s is used for the sources %s and %s", name, c.Abbr, other, c.Data)
 		}
 		abbrs[c.Abbr] = c.Data
+		if c.Workload != nil {
+			continue // see TestWorkloadFile; tasks makes the requests
+		}
 		if c.Generate != nil {
 			continue // see TestGeneratedTasksHideWhatTheyAskFor
 		}

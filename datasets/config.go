@@ -32,7 +32,7 @@ type Config struct {
 	Where      []Window `yaml:"where,omitempty"`       // rows kept: all windows must hold
 
 	Mode         string    `yaml:"mode,omitempty"` // gen (default) or ppl
-	Template     Template  `yaml:"template"`
+	Template     Template  `yaml:"template,omitempty"`
 	FewShot      *FewShot  `yaml:"few_shot,omitempty"`
 	Choices      []Choice  `yaml:"choices,omitempty"`       // ppl: labels shared by all rows; empty = the row's own options
 	OutputColumn string    `yaml:"output_column,omitempty"` // column of the gold answer, masked in the prompt; "" = answer
@@ -53,6 +53,7 @@ type Config struct {
 
 	Generate *Generate `yaml:"generate,omitempty"` // rows are made, not read
 	Sampling *Sampling `yaml:"sampling,omitempty"` // of a custom file's .meta.json
+	Workload *Workload `yaml:"workload,omitempty"` // requests are made for a performance run; no field about rows goes with it
 }
 
 // Window keeps the rows whose column, compared as text, lies in [From, To];
@@ -208,6 +209,14 @@ func (c Config) Validate() error {
 	if err := src.Validate(); err != nil {
 		return bad("%w", err)
 	}
+	if c.Workload != nil {
+		if field := c.rowFields(); field != "" {
+			return bad("workload and %s exclude each other: its requests do not come from rows", field)
+		}
+		if err := c.Workload.validate(); err != nil {
+			return bad("%s", strings.ReplaceAll(err.Error(), "\n", "; "))
+		}
+	}
 	if c.MaxOutLen < 0 || c.N < 0 || c.K < 0 {
 		return bad("max_out_len, n and k may not be negative")
 	}
@@ -266,7 +275,7 @@ func (c Config) Validate() error {
 			return bad("%w", err)
 		}
 	}
-	if !asked {
+	if !asked && c.Workload == nil {
 		return bad("no template")
 	}
 	return nil

@@ -10,6 +10,9 @@ import (
 // its source; 0 when that is not stated.
 func (c Config) RowsStated(src Source) int {
 	names := c.SubsetsAsked(src)
+	if c.Workload != nil && c.Workload.Synthetic != nil {
+		return c.Workload.Synthetic.RequestCount
+	}
 	if c.Generate != nil {
 		return c.Generate.Rows * max(len(names), 1)
 	}

@@ -90,6 +90,9 @@ func (c Config) Load(ctx context.Context, opts LoadOptions) (*Set, error) {
 	if err := c.Validate(); err != nil {
 		return nil, err
 	}
+	if c.Workload != nil {
+		return nil, c.errNoRows()
+	}
 	src, err := c.SourceOf()
 	if err != nil {
 		return nil, err

@@ -9,6 +9,9 @@ import (
 // Preview is what one question looks like. It is the first row of the data when
 // they are at hand (real), else the template with <column> in place of values.
 func (c Config) Preview(ctx context.Context, opts LoadOptions) (s Sample, real bool, err error) {
+	if c.Workload != nil {
+		return Sample{}, false, c.errNoRows()
+	}
 	src, err := c.SourceOf()
 	if err != nil {
 		return Sample{}, false, err

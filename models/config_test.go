@@ -20,7 +20,7 @@ func TestBuiltinConfigs(t *testing.T) {
 		stream   bool
 	}{
 		"vllm_api_general": {Completions, false}, "vllm_api_general_stream": {Completions, true}, "vllm_api_general_chat": {Chat, true},
-		"vllm_api_stream_chat": {Chat, true}, "sglang_api_chat": {Chat, true}, "sglang_generate": {Generate, true},
+		"vllm_api_stream_chat": {Chat, true}, "vllm_api_stream_chat_multiturn": {Chat, true}, "sglang_api_chat": {Chat, true}, "sglang_generate": {Generate, true},
 		"openai_api_chat": {Chat, true}, "sim_chat": {Chat, true}, "sim_completions": {Completions, true},
 	}
 	abbrs := map[string]bool{}

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"time"
 	"unicode/utf8"
 
 	"ais_bench/datasets"
@@ -60,6 +61,11 @@ func (t *Task) String() string { return t.ModelAbbr + " × " + t.DatasetAbbr }
 // Plan is what a run will do.
 type Plan struct {
 	Tasks []*Task
+	// Offline asks no server for its tokenizer, which workloads are made with where
+	// the model's configuration names none.
+	Offline bool
+	// Wait is how long such a server may be coming up.
+	Wait time.Duration
 }
 
 // NewPlan pairs every model with every data set, in the order given, and checks
@@ -124,11 +130,11 @@ type Estimate struct {
 }
 
 // Estimate loads the data of every task and counts what would be asked.
-// Nothing is sent.
+// No question is sent; a server may be asked for its tokenizer, see Plan.Offline.
 func (p *Plan) Estimate(ctx context.Context) ([]Estimate, error) {
 	var out []Estimate
 	for _, t := range p.Tasks {
-		set, err := t.Dataset.load(ctx)
+		set, err := t.load(ctx, p)
 		if err != nil {
 			return nil, err // names data set, file and row itself
 		}
@@ -143,7 +149,7 @@ func (p *Plan) Estimate(ctx context.Context) ([]Estimate, error) {
 			for _, f := range s.FollowUps { // the histories they come with depend on the answers
 				e.Requests += int(repeats)
 				e.InputTokens += repeats * estimateTokens(datasets.Prompt{Text: f.Text})
-				e.MaxOutputTokens += repeats * int64(cmp.Or(f.MaxTokens, s.MaxTokens))
+				e.MaxOutputTokens += repeats * int64(cmp.Or(f.MaxTokens, newRequest(t.Model.Config, set.Config, s, s.Prompt).MaxTokens))
 			}
 			for _, pr := range prompts {
 				e.Requests += int(repeats)

@@ -223,6 +223,7 @@ func Run(ctx context.Context, plan *Plan, opts Options) (*Outcome, error) {
 	if opts.Mode.NeedsReuse() && opts.Reuse == "" {
 		return nil, fmt.Errorf("--mode %s works on what an earlier run left: name it with --reuse TIMESTAMP, or --reuse for the latest", opts.Mode)
 	}
+	plan.Offline, plan.Wait = plan.Offline || !opts.Mode.infers(), opts.ReadyTimeout
 	estimates, err := plan.Estimate(ctx)
 	if err != nil {
 		return nil, DataError(err)

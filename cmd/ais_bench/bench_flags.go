@@ -68,7 +68,7 @@ func datasetFlags() []cli.Flag {
 	s := func(name, value, usage string) cli.Flag {
 		return &cli.StringFlag{Name: name, Value: value, Category: groupBenchSet, Usage: usage}
 	}
-	return append(foreignFlagList(),
+	return append(slices.Concat(foreignFlagList(), syntheticFlags()),
 		s("dataset-name", "random", strings.Join(workloads.Names(), ", ")+", or a data set of the registry (`NAME`)"),
 		s("dataset-path", "", "`FILE` of the data set"),
 		s("dataset", "", "old spelling: a ShareGPT `FILE`, or the name of a data set"),
@@ -201,6 +201,10 @@ func chooseDataset(c *cli.Context, o *bench.Options) error {
 			name, path = "sharegpt", old
 		}
 	}
+	name, synthetic, err := syntheticSet(c, name)
+	if err != nil {
+		return err
+	}
 	cfg := workloads.Defaults(name)
 	canonical := strings.ReplaceAll(strings.ToLower(name), "-", "_")
 	cfg.DatasetPath = path
@@ -229,7 +233,6 @@ func chooseDataset(c *cli.Context, o *bench.Options) error {
 		if m := cfg.RangeRatioMode; m != workloads.RangeVLLM && m != workloads.RangeSGLang {
 			return usagef("--range-ratio-mode %s: give vllm or sglang", m)
 		}
-		var err error
 		if cfg.RangeRatioInput, cfg.RangeRatioOutput, err = workloads.ParseRangeRatio(c.String("random-range-ratio")); err != nil {
 			return usagef("--random-range-ratio: %w", err)
 		}
@@ -238,6 +241,10 @@ func chooseDataset(c *cli.Context, o *bench.Options) error {
 		}
 		if cfg.RangeRatioMode == workloads.RangeSGLang && !c.IsSet("random-range-ratio") {
 			cfg.RangeRatioInput, cfg.RangeRatioOutput = 1, 1
+		}
+	case "synthetic_string", "synthetic_tokenid":
+		if err := chooseSynthetic(c, canonical, synthetic, &cfg); err != nil {
+			return err
 		}
 	case "sharegpt":
 		set("sharegpt-output-len", &cfg.OutputLen)

@@ -23,7 +23,7 @@ func benchPrefixCacheCommand() *cli.Command {
 		&cli.StringFlag{Name: "request-rate", Category: groupLoad, Value: "inf", Usage: "requests/s; inf = as the concurrency allows"},
 		&cli.IntFlag{Name: "max-concurrency", Category: groupLoad, Value: 1, Usage: "requests in flight at most; above 1 TTFT holds waiting too"},
 		&cli.IntFlag{Name: "num-warmups", Category: groupLoad, Value: 1, Usage: "requests before each pass; their prompts are no copies of these"},
-		&cli.BoolFlag{Name: "ignore-eos", Category: groupLoad, Usage: "answers of exactly the length asked for; on by default for random and traces"},
+		&cli.BoolFlag{Name: "ignore-eos", Category: groupLoad, Usage: "answers of exactly the length asked for; on by default for random, synthetic prompts and traces"},
 		&cli.BoolFlag{Name: "disable-ignore-eos", Category: groupLoad, Usage: "leave the end to the model"},
 		&cli.Float64Flag{Name: "temperature", Category: groupSampling, DefaultText: "not sent"},
 		&cli.StringFlag{Name: "extra-body", Aliases: []string{"extra-request-body"}, Category: groupSampling, Usage: "`JSON` object merged into every body; wins over the flags above"},

@@ -39,7 +39,7 @@ func benchServeCommand() *cli.Command {
 		&cli.IntFlag{Name: "num-warmups", Aliases: []string{"warmup-requests"}, Category: groupLoad, Usage: "requests sent before the measured ones; their prompts are no copies of these"},
 		&cli.Float64Flag{Name: "probe-request-rate", Category: groupLoad, Usage: "side requests/s of one token, one after the other, with figures of their own"},
 		&cli.BoolFlag{Name: "flush-cache", Category: groupLoad, Usage: "empty the server's prefix cache before the measured requests"},
-		&cli.BoolFlag{Name: "ignore-eos", Category: groupLoad, Usage: "answers of exactly the length asked for; on by default for random and traces"},
+		&cli.BoolFlag{Name: "ignore-eos", Category: groupLoad, Usage: "answers of exactly the length asked for; on by default for random, synthetic prompts and traces"},
 		&cli.BoolFlag{Name: "disable-ignore-eos", Category: groupLoad, Usage: "leave the end to the model"},
 		&cli.BoolFlag{Name: "disable-stream", Category: groupLoad, Usage: "ask for whole answers: TTFT, TPOT and ITL do not exist then"},
 		&cli.BoolFlag{Name: "profile", Category: groupLoad, Usage: "POST /start_profile before and /stop_profile after"},

@@ -141,6 +141,9 @@ func chosenDatasets(c *cli.Context) ([]tasks.DatasetChoice, error) {
 	}
 	var out []tasks.DatasetChoice
 	for _, e := range entries {
+		if e.Value.Workload != nil && c.String("scorer") != "" {
+			return nil, usagef("--scorer %s: data set %s is a workload, which is only timed: it has no answers to compare with", c.String("scorer"), e.Name)
+		}
 		out = append(out, tasks.DatasetChoice{Name: e.Name, Origin: e.Origin, Config: e.Value,
 			Load: datasets.LoadOptions{Path: c.String("dataset-path"), NumPrompts: c.Int("num-prompts"), Seed: c.Int64("seed")}})
 	}

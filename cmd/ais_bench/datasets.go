@@ -229,6 +229,11 @@ func writeDatasetInfo(c *cli.Context, e *registry.Entry[datasets.Config]) error 
 		}
 		line("hub", "%s: %s%s", h.Kind, h.ID, gated)
 	}
+	if w := cfg.Workload; w != nil {
+		line("workload", "%s: %s", w.Name, w.Rule())
+		line("scorer", "-")
+		return nil
+	}
 	line("mode", "%s", cfg.Asking())
 	line("scorer", "%s", orDash(cfg.ScorerNames()))
 	if cfg.MaxOutLen > 0 {

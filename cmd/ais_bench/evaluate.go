@@ -291,6 +291,7 @@ func dryRun(c *cli.Context, plan *tasks.Plan, mode tasks.Mode) error {
 	if err != nil {
 		return err
 	}
+	plan.Offline = true
 	est, err := plan.Estimate(c.Context)
 	if err != nil {
 		return usageUnlessEnvironment(tasks.DataError(err))

@@ -31,7 +31,7 @@ type Config struct {
 
 	InputLen  int // tokens
 	OutputLen int // tokens; 0 = the row's own where it has one; -1 (custom) = each row's output_tokens
-	PrefixLen int // tokens shared by all requests
+	PrefixLen int // random, sonnet, prefix_repetition, synthetic tokenid: tokens shared by all requests
 
 	RangeRatioMode   RangeRatioMode
 	RangeRatioInput  float64
@@ -65,20 +65,21 @@ type Config struct {
 	Category   string // spec_bench, speed_bench: only rows of this category
 	Subset     string // speed_bench: file of the folder, without .jsonl
 
-	ChunkHashSize    int     // timed traces: tokens a hash id stands for
-	SecMultiplier    float64 // timed traces: a trace's time is multiplied by it; > 1 slows down
-	TimestampUnit    string  // timed traces: s | ms | auto (by workload)
-	KeepOffset       bool    // timed traces: do not rebase arrivals to the first row
-	StartOffset      float64 // timed traces: seconds of trace time to skip
-	EndOffset        float64 // timed traces: seconds of trace time to stop at; <= 0 = none
-	LabelTimestamp   string  // timed_trace: column names
-	LabelInputLen    string
-	LabelOutputLen   string
-	LabelHashIDs     string
-	TraceAsText      bool    // timed traces: send text instead of token ids (chat endpoints)
-	InputLengths     Lengths // synthetic string
-	OutputLengths    Lengths // synthetic string
-	SharedPrefixFrac float64 // synthetic tokenid: share of a prompt's ids common to all, 0..1
+	ChunkHashSize  int     // timed traces: tokens a hash id stands for
+	SecMultiplier  float64 // timed traces: a trace's time is multiplied by it; > 1 slows down
+	TimestampUnit  string  // timed traces: s | ms | auto (by workload)
+	KeepOffset     bool    // timed traces: do not rebase arrivals to the first row
+	StartOffset    float64 // timed traces: seconds of trace time to skip
+	EndOffset      float64 // timed traces: seconds of trace time to stop at; <= 0 = none
+	LaxTrace       bool    // mooncake: AISBench's rows, which need neither time stamp nor output length
+	LabelTimestamp string  // timed_trace: column names
+	LabelInputLen  string
+	LabelOutputLen string
+	LabelHashIDs   string
+	TraceAsText    bool    // timed traces: send text instead of token ids (chat endpoints)
+	InputLengths   Lengths // synthetic string and tokenid; without Method always InputLen
+	OutputLengths  Lengths // synthetic string and tokenid; without Method always OutputLen
+	ConfigFile     string  // file the settings come from, for the manifest; "" = none
 
 	NoOversample   bool // fewer rows than NumPrompts: make fewer requests instead of repeating rows
 	DisableShuffle bool // keep the file's order

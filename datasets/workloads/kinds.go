@@ -25,12 +25,12 @@ var kinds = table(
 	kind{name: "synthetic_string", make: newSyntheticString,
 		rule: "the word A repeated, lengths uniform, gaussian or zipf (AISBench)",
 		defaults: func(c *Config) {
-			c.InputLengths = Lengths{Method: "uniform", Min: 1, Max: 1024}
-			c.OutputLengths = Lengths{Method: "uniform", Min: 1, Max: 128}
+			c.InputLengths = Lengths{Method: "uniform", Min: 1, Max: 200}
+			c.OutputLengths = Lengths{Method: "gaussian", Mean: 100, Var: 200, Min: 1, Max: 100}
 		}},
 	kind{name: "synthetic_tokenid", needsTok: true, make: newSyntheticTokenID,
 		rule:     "random vocabulary ids sent as text of exactly that many tokens, a share of them common to all (AISBench)",
-		defaults: func(c *Config) { c.InputLen = 1024 }},
+		defaults: func(c *Config) { c.InputLen, c.OutputLen = 10, 512 }},
 	kind{name: "sharegpt", file: fileNeeded, make: newShareGPT,
 		rule: "first human turn of ShareGPT conversations, or whole conversations"},
 	kind{name: "sonnet", needsTok: true, file: fileOptional, make: newSonnet,
@@ -82,7 +82,7 @@ var aliases = map[string]string{
 	"mooncake_trace_gen":    "mooncake",
 	"azure_trace":           "azure",
 	"synthetic":             "synthetic_string",
-	"synthetic_gen":         "synthetic_string",
+	"synthetic_gen":         "synthetic_tokenid", // AISBench's file of shared settings says so
 	"synthetic_gen_string":  "synthetic_string",
 	"synthetic_gen_tokenid": "synthetic_tokenid",
 	"sharegpt_gen":          "sharegpt",

@@ -22,13 +22,15 @@ import (
 //
 // The prompt is text whose length is corrected at its end (TraceAsText), or token
 // ids. Arrival = (timestamp − first timestamp, unless KeepOffset) × SecMultiplier.
-// StartOffset and EndOffset cut a window out of the trace, in seconds of trace
-// time after its first row; arrivals then count from the window's start
-// (AISBench's fixed_schedule_*). ignore_eos is always asked for: the output length
+// StartOffset and EndOffset cut a window out of the trace, both ends included, in
+// seconds of trace time after its first row; arrivals then count from the window's
+// start (AISBench's fixed_schedule_* with auto_offset). With KeepOffset they are the
+// trace's own times. With LaxTrace rows may have no output_length, which is 1 then, and
+// all of them no timestamp: such a trace has no arrivals and no window. ignore_eos is always asked for: the output length
 // is part of the trace. All prompts stay in memory; NumPrompts takes the first.
 //
 // Uses: NumPrompts, DatasetPath, ChunkHashSize, SecMultiplier, TimestampUnit,
-// KeepOffset, StartOffset, EndOffset, Label*, TraceAsText, Tokenizer, CacheBust,
+// KeepOffset, StartOffset, EndOffset, LaxTrace, Label*, TraceAsText, Tokenizer, CacheBust,
 // MaxModelLen.
 type mooncake struct {
 	notes
@@ -58,6 +60,9 @@ func (w *mooncake) Samples(ctx context.Context) ([]datasets.Sample, error) {
 			return err
 		}
 		row.line = number
+		if len(rows) > 0 && rows[0].untimed != row.untimed {
+			return fmt.Errorf("either all rows have a %q or none: this row and that of line %d differ", w.cfg.LabelTimestamp, rows[0].line)
+		}
 		rows = append(rows, row)
 		return ctx.Err()
 	})
@@ -86,16 +91,19 @@ func (w *mooncake) parse(raw []byte) (traceRow, error) {
 		return *f, nil
 	}
 	// A trace of 250 years in nanoseconds would not fit an arrival time.
-	t, err := number(cfg.LabelTimestamp, 4e12)
-	if err != nil {
+	if _, has := columns[cfg.LabelTimestamp]; !has && cfg.LaxTrace {
+		row.untimed = true
+	} else if t, err := number(cfg.LabelTimestamp, 4e12); err != nil {
 		return row, err
-	}
-	if row.seconds = t; cfg.TimestampUnit == "ms" {
+	} else if row.seconds = t; cfg.TimestampUnit == "ms" {
 		row.seconds = t / 1000
 	}
-	out, err := number(cfg.LabelOutputLen, maxTokens)
-	if err != nil {
-		return row, err
+	out := 1.0
+	if _, has := columns[cfg.LabelOutputLen]; has || !cfg.LaxTrace {
+		var err error
+		if out, err = number(cfg.LabelOutputLen, maxTokens); err != nil {
+			return row, err
+		}
 	}
 	row.out = int(out)
 	if value := columns["input_text"]; value != nil && string(value) != "null" {

@@ -277,13 +277,153 @@ func TestLengthDistributions(t *testing.T) {
 	}
 }
 
+// zipfMean is the mean of k with P(k) ∝ k^-alpha, k = 1, 2, …, clipped to [lo, hi].
 func zipfMean(lo, hi int, alpha float64) float64 {
 	var sum, weight float64
-	for k := lo; k <= hi; k++ {
+	for k := 1; k < 1_000_000; k++ {
 		p := math.Pow(float64(k), -alpha)
-		sum, weight = sum+p*float64(k), weight+p
+		sum, weight = sum+p*float64(min(max(k, lo), hi)), weight+p
 	}
 	return sum / weight
+}
+
+// The tail beyond the longest length has its whole weight, however heavy it is:
+// ζ(1.1) = 10.5844, of which the first four terms are 1.9829.
+func TestZipfTailIsWhole(t *testing.T) {
+	draw, r := Lengths{Method: "zipf", Min: 1, Max: 5, Alpha: 1.1}.Sampler(), stream(3, 1)
+	longest := 0
+	for range 20000 {
+		if draw(r) == 5 {
+			longest++
+		}
+	}
+	if share := float64(longest) / 20000; math.Abs(share-(1-1.9829/10.5844)) > 0.01 {
+		t.Errorf("%g of the draws are the longest, want 0.813", share)
+	}
+}
+
+func TestLengthsRefuse(t *testing.T) {
+	inf, nan := math.Inf(1), math.NaN()
+	for want, list := range map[string][]Lengths{
+		"1 <= MinValue <= MaxValue <= 1048576": {{Method: "uniform", Min: 0, Max: 5}, {Method: "uniform", Min: 5, Max: 4}, {Method: "uniform", Min: 1, Max: 1<<20 + 1}, {Method: "zipf", Min: -3, Max: 4, Alpha: 2}},
+		"Alpha must be in (1, 10]":             {{Method: "zipf", Min: 1, Max: 5, Alpha: 1}, {Method: "zipf", Min: 1, Max: 5, Alpha: 10.5}, {Method: "zipf", Min: 1, Max: 5, Alpha: inf}, {Method: "zipf", Min: 1, Max: 5, Alpha: nan}},
+		"Var must be between 0 and 3e+38":      {{Method: "gaussian", Min: 1, Max: 5, Var: -1}, {Method: "gaussian", Min: 1, Max: 5, Var: inf}, {Method: "gaussian", Min: 1, Max: 5, Var: nan}},
+		"Mean must be between":                 {{Method: "gaussian", Min: 1, Max: 5, Mean: inf}, {Method: "gaussian", Min: 1, Max: 5, Mean: nan}},
+		"uniform, gaussian or zipf":            {{Method: "normal", Min: 1, Max: 5}},
+	} {
+		for _, l := range list {
+			if err := l.Check(); err == nil || !strings.Contains(err.Error(), want) {
+				t.Errorf("%+v: %v, want %s", l, err, want)
+			}
+		}
+	}
+}
+
+// The lengths are those asked for, by the tokenizer's own count, and the shared part
+// is shared.
+func TestSyntheticLengths(t *testing.T) {
+	cfg := small(t, "synthetic_tokenid")
+	cfg.CacheBust, cfg.NumPrompts, cfg.PrefixLen = "", 200, 30
+	cfg.InputLengths, cfg.OutputLengths = Lengths{Method: "gaussian", Mean: 60, Var: 100, Min: 40, Max: 75}, Lengths{Method: "zipf", Alpha: 1.5, Min: 3, Max: 9}
+	s := samplesOf(t, "synthetic_tokenid", cfg)
+	added := cfg.Tokenizer.AddedByDefault()
+	var in, out []int
+	for _, x := range s {
+		n := cfg.Tokenizer.Count(x.Prompt.Text)
+		if n+added != x.Fields[FieldInputLen] {
+			t.Errorf("sample %s has %d tokens, says %v", x.ID, n+added, x.Fields[FieldInputLen])
+		}
+		in, out = append(in, n), append(out, x.MaxTokens)
+		if c := cfg.Tokenizer.Count(x.Prompt.Text[:commonPrefix(x.Prompt.Text, s[0].Prompt.Text)]); c < 28 {
+			t.Errorf("sample %s shares %d tokens with the first, want 30", x.ID, c)
+		}
+	}
+	di, do := distribution(in), distribution(out)
+	if di.Min < 40 || di.Max > 75 || math.Abs(di.Mean-60) > 2 || do.Min != 3 || do.Max != 9 {
+		t.Errorf("input %+v, output %+v", di, do)
+	}
+	more := cfg
+	more.NumPrompts = 250
+	if bytesOf(t, samplesOf(t, "synthetic_tokenid", more)[:200]) != bytesOf(t, s) {
+		t.Error("more requests change the first ones")
+	}
+	cfg.InputLengths, cfg.InputLen = Lengths{}, 50
+	for _, x := range samplesOf(t, "synthetic_tokenid", cfg) {
+		if n := cfg.Tokenizer.Count(x.Prompt.Text); n != 50 {
+			t.Errorf("sample %s has %d tokens, want 50", x.ID, n)
+		}
+	}
+	cfg = small(t, "synthetic_string")
+	cfg.CacheBust, cfg.NumPrompts, cfg.InputLengths = "", 100, Lengths{Method: "uniform", Min: 3, Max: 6}
+	seen := map[int]bool{}
+	for _, x := range samplesOf(t, "synthetic_string", cfg) {
+		words := strings.Fields(x.Prompt.Text)
+		seen[len(words)] = true
+		if strings.Join(words, " ") != x.Prompt.Text || strings.Trim(x.Prompt.Text, "A ") != "" || x.MaxTokens < 1 || x.MaxTokens > 100 {
+			t.Errorf("sample %s: %q, %d out", x.ID, x.Prompt.Text, x.MaxTokens)
+		}
+	}
+	if !reflect.DeepEqual(seen, map[int]bool{3: true, 4: true, 5: true, 6: true}) {
+		t.Errorf("lengths %v", seen)
+	}
+}
+
+func TestFromConfig(t *testing.T) {
+	file := write(t, "synthetic_config.py", "synthetic_config = {'Type': 'string', 'RequestCount': 7, 'StringConfig': {'Input': {'Method': 'uniform', 'Params': {'MinValue': 2, 'MaxValue': 3}}, 'Output': {'Method': 'uniform', 'Params': {'MinValue': 4, 'MaxValue': 5}}}}")
+	shared := datasets.Workload{Name: "synthetic", Synthetic: &datasets.Synthetic{Type: "tokenid", RequestCount: 10, TokenIDConfig: &datasets.SyntheticTokenID{RequestSize: 10, PrefixLen: 4}}}
+	name, cfg, err := FromConfig(shared, "", 0, 5)
+	if err != nil || name != "synthetic_tokenid" || cfg.NumPrompts != 10 || cfg.InputLen != 10 || cfg.PrefixLen != 4 || cfg.OutputLen != 0 || cfg.Seed != 5 {
+		t.Errorf("%s %+v %v", name, cfg, err)
+	}
+	name, cfg, err = FromConfig(shared, file, 9, 5)
+	if err != nil || name != "synthetic_string" || cfg.NumPrompts != 9 || cfg.InputLengths != (Lengths{Method: "uniform", Min: 2, Max: 3}) || cfg.OutputLengths != (Lengths{Method: "uniform", Min: 4, Max: 5}) {
+		t.Errorf("%s %+v %v", name, cfg, err)
+	}
+	shared.Name = "synthetic_tokenid"
+	if _, _, err = FromConfig(shared, file, 0, 5); err == nil || !strings.Contains(err.Error(), "says Type string; synthetic_gen takes both") {
+		t.Errorf("another type: %v", err)
+	}
+	seed := int64(1234)
+	name, cfg, err = FromConfig(datasets.Workload{Name: "mooncake", RandomSeed: &seed, StartOffset: 500, EndOffset: 1500}, "t.jsonl", 3, 5)
+	if err != nil || name != "mooncake" || cfg.Seed != 1234 || !cfg.KeepOffset || cfg.StartOffset != 0.5 || cfg.EndOffset != 1.5 || cfg.NumPrompts != 3 || cfg.DatasetPath != "t.jsonl" {
+		t.Errorf("%s %+v %v", name, cfg, err)
+	}
+	_, cfg, err = FromConfig(datasets.Workload{Name: "sharegpt", InferMode: InferEvery}, "s.json", 0, 5)
+	if err != nil || cfg.InferMode != InferEvery || !cfg.DisableShuffle || !cfg.NoOversample || cfg.OutputLen != 0 || cfg.NumPrompts != 0 {
+		t.Errorf("%+v %v", cfg, err)
+	}
+}
+
+// AISBench's traces need neither time stamps nor output lengths.
+func TestLaxTrace(t *testing.T) {
+	cfg := small(t, "mooncake")
+	cfg.NumPrompts, cfg.LaxTrace, cfg.StartOffset = 0, true, 3
+	cfg.DatasetPath = write(t, "a.jsonl", `{"input_length":9,"hash_ids":[1]}`+"\n"+`{"input_text":"as written","output_length":4}`+"\n")
+	if s := samplesOf(t, "mooncake", cfg); len(s) != 2 || s[0].ArriveNS != -1 || s[0].MaxTokens != 1 || s[1].MaxTokens != 4 || s[1].ArriveNS != -1 {
+		t.Errorf("%+v", s)
+	}
+	cfg.DatasetPath = write(t, "b.jsonl", `{"timestamp":3,"input_length":9}`+"\n"+`{"input_length":9}`+"\n")
+	if w, err := New("mooncake", cfg); err != nil {
+		t.Fatal(err)
+	} else if _, err = w.Samples(t.Context()); err == nil || !strings.Contains(err.Error(), `b.jsonl:2: either all rows have a "timestamp" or none`) {
+		t.Errorf("some rows timed: %v", err)
+	}
+}
+
+// AISBench's window is in the trace's own times unless they are rebased, both ends
+// included.
+func TestTraceWindowKeepsOffsets(t *testing.T) {
+	cfg := small(t, "mooncake") // arrivals at 1000, 1100 … ms
+	cfg.NumPrompts, cfg.KeepOffset, cfg.StartOffset, cfg.EndOffset = 0, true, 1.2, 1.5
+	if s := samplesOf(t, "mooncake", cfg); len(s) != 4 || s[0].ID != "3" || s[0].ArriveNS != 1_200_000_000 {
+		t.Errorf("%d rows, the first %s at %d", len(s), s[0].ID, s[0].ArriveNS)
+	}
+	cfg.KeepOffset = false
+	if w, err := New("mooncake", cfg); err != nil {
+		t.Fatal(err)
+	} else if s, err := w.Samples(t.Context()); err != nil || len(s) != 4 || s[0].ID != "13" {
+		t.Errorf("rebased: %d rows, %v", len(s), err)
+	}
 }
 
 func TestAssignLoRA(t *testing.T) {

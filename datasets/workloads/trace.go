@@ -23,6 +23,7 @@ type traceRow struct {
 	hashes  []int64
 	text    string // literal prompt, where the trace has one
 	line    int
+	untimed bool // the trace has no time stamps
 }
 
 func (c *Config) checkTrace() error {
@@ -50,14 +51,17 @@ func (c *Config) replay(ctx context.Context, n *notes, rows []traceRow) ([]datas
 	}
 	sort.SliceStable(rows, func(i, j int) bool { return rows[i].seconds < rows[j].seconds })
 	zero := rows[0].seconds
-	if c.StartOffset > 0 || c.EndOffset > 0 {
-		last := rows[len(rows)-1].seconds - zero
+	if c.KeepOffset { // the window is in the trace's own times, as AISBench's without auto_offset
+		zero = 0
+	}
+	if !rows[0].untimed && (c.StartOffset > 0 || c.EndOffset > 0) {
+		first, last := rows[0].seconds-zero, rows[len(rows)-1].seconds-zero
 		rows = slices.DeleteFunc(rows, func(r traceRow) bool {
 			t := r.seconds - zero
-			return t < c.StartOffset || c.EndOffset > 0 && t >= c.EndOffset
+			return t < c.StartOffset || c.EndOffset > 0 && t > c.EndOffset
 		})
 		if len(rows) == 0 {
-			return nil, fmt.Errorf("%s: no row in the window from %g s to %g s; the trace lasts %g s", c.DatasetPath, c.StartOffset, c.EndOffset, last)
+			return nil, fmt.Errorf("%s: no row in the window from %g s to %g s; the trace is from %g s to %g s", c.DatasetPath, c.StartOffset, c.EndOffset, first, last)
 		}
 	}
 	zero += c.StartOffset
@@ -93,7 +97,9 @@ func (c *Config) replay(ctx context.Context, n *notes, rows []traceRow) ([]datas
 		s := c.sample(strconv.Itoa(row.line), row.out)
 		s.Params = map[string]any{"ignore_eos": true}
 		s.Fields[FieldRow] = row.line
-		s.ArriveNS = int64(math.Round((row.seconds - zero) * c.SecMultiplier * 1e9))
+		if !row.untimed {
+			s.ArriveNS = int64(math.Round((row.seconds - zero) * c.SecMultiplier * 1e9))
+		}
 		switch {
 		case row.text != "":
 			s.Prompt.Text = c.salted(row.text)

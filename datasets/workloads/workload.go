@@ -114,6 +114,23 @@ func Describe(name string) string {
 	return k.rule
 }
 
+// Resolve is the name under which Names lists the workload called name, "" when
+// there is none.
+func Resolve(name string) string {
+	k, err := find(name)
+	if err != nil {
+		return ""
+	}
+	return k.name
+}
+
+// NeedsTokenizer reports whether the workload called name cannot be made without a
+// tokenizer. sharegpt needs one where no output length is set.
+func NeedsTokenizer(name string) bool {
+	k, err := find(name)
+	return err == nil && k.needsTok
+}
+
 // Timed reports whether the samples of the workload called name carry arrival times.
 func Timed(name string) bool {
 	k, err := find(name)

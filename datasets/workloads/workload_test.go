@@ -256,6 +256,13 @@ func TestNewRefuses(t *testing.T) {
 		{"prefix_repetition", func(c *Config) { c.NumPrompts = 5 }, "at least as many prompts as prefixes"},
 		{"gsp", func(c *Config) { c.GroupDistribution = "normal" }, "uniform or zipf"},
 		{"synthetic_string", func(c *Config) { c.InputLengths = Lengths{Method: "zipf", Alpha: 1, Min: 1, Max: 2} }, "Alpha must be in (1, 10]"},
+		{"synthetic_string", func(c *Config) { c.InputLengths, c.InputLen = Lengths{}, 0 }, "RequestSize must be between 1 and 1048576, got 0"},
+		{"synthetic_string", func(c *Config) { c.OutputLengths = Lengths{Method: "uniform", Min: 5, Max: 4} }, "output lengths must satisfy"},
+		{"synthetic_string", func(c *Config) { c.PrefixLen = 3 }, "takes no prefix length"},
+		{"synthetic_string", func(c *Config) { c.NumPrompts = 1<<20 + 1 }, "RequestCount must be at most 1048576"},
+		{"synthetic_tokenid", func(c *Config) { c.PrefixLen = 11 }, "does not fit into the shortest prompt, which has 10"},
+		{"synthetic_tokenid", func(c *Config) { c.PrefixLen = -1 }, "prefix length must not be negative"},
+		{"synthetic_tokenid", func(c *Config) { c.Tokenizer = nil }, "needs a tokenizer"},
 		{"mooncake", func(c *Config) { c.DatasetPath, c.SecMultiplier = "x", 0 }, "must be above 0"},
 		{"mooncake", func(c *Config) { c.DatasetPath, c.StartOffset, c.EndOffset = "x", 5, 4 }, "is not after"},
 	} {

@@ -1,6 +1,7 @@
 package bench
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -93,7 +94,7 @@ func (s *Session) makeRequests(ctx context.Context) error {
 	if err := s.addToSamples(); err != nil {
 		return err
 	}
-	return s.addFile(cfg.DatasetPath)
+	return s.addFile(cmp.Or(cfg.DatasetPath, cfg.ConfigFile))
 }
 
 // workload finds what o.Dataset names: a workload, or a data set of the registry.
@@ -118,6 +119,9 @@ func (s *Session) workload(ctx context.Context, cfg workloads.Config, set *datas
 		return nil, fmt.Errorf("--dataset-name %q is neither a workload (%s) nor one data set of the registry%s", o.Dataset,
 			strings.Join(workloads.Names(), ", "), registry.DidYouMean(o.Dataset, append(workloads.Names(), reg.Names()...)))
 	}
+	if w := entries[0].Value.Workload; w != nil {
+		return nil, fmt.Errorf("--dataset-name %s: this configuration is a workload of the main command (`ais_bench --datasets %s --mode perf`); here give one of %s and its flags", o.Dataset, o.Dataset, strings.Join(workloads.Names(), ", "))
+	}
 	loaded, err := entries[0].Value.Load(ctx, datasets.LoadOptions{Path: cfg.DatasetPath, Seed: o.Seed})
 	if err != nil {
 		return nil, &tasks.EnvironmentError{Err: fmt.Errorf("data set %s: %w", o.Dataset, err)}
@@ -129,7 +133,8 @@ func (s *Session) workload(ctx context.Context, cfg workloads.Config, set *datas
 
 // ignoreEOS says whether answers are forced to their full length. As the tools
 // do it: always for random prompts (with OpenAI's protocol) and traces, whose
-// lengths are the workload; with SGLang's own protocol for everything.
+// lengths are the workload; with SGLang's own protocol for everything. AISBench leaves
+// it to the user for its synthetic prompts, which are of the same kind.
 func (s *Session) ignoreEOS(name string) bool {
 	switch s.opts.IgnoreEOS {
 	case Yes:
@@ -143,7 +148,8 @@ func (s *Session) ignoreEOS(name string) bool {
 	case s.Backend.SGLang:
 		return true
 	}
-	return s.Backend.OpenAI && slices.Contains([]string{"random", "random_ids", "random_token_ids"}, name) || workloads.Timed(name)
+	forced := []string{"random", "random_token_ids", "synthetic_string", "synthetic_tokenid"}
+	return s.Backend.OpenAI && slices.Contains(forced, workloads.Resolve(name)) || workloads.Timed(name)
 }
 
 // findChat finds the model's chat template, for workloads that make

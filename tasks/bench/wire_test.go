@@ -3,6 +3,7 @@ package bench
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -134,7 +135,27 @@ func wirePrompts(t *testing.T, bodies []string) []string {
 // other prompts.
 func TestSameSeedSameBytesOnTheWire(t *testing.T) {
 	configs := wireConfigDir(t)
-	for _, dataset := range append(workloads.Names(), "our_questions", "demo_gsm8k_gen_0_shot_cot_str_perf", "random-ids", "generated-shared-prefix", "mooncake-trace", "synthetic_gen_tokenid") {
+	// Further forms of a workload, by what follows its name.
+	forms := map[string]func(*workloads.Config){
+		"synthetic_string/gaussian": func(c *workloads.Config) {
+			c.InputLengths = workloads.Lengths{Method: "gaussian", Mean: 40, Var: 200, Min: 5, Max: 90}
+		},
+		"synthetic-string/zipf": func(c *workloads.Config) {
+			c.InputLengths = workloads.Lengths{Method: "zipf", Alpha: 1.3, Min: 2, Max: 300}
+		},
+		"synthetic_tokenid/gaussian": func(c *workloads.Config) {
+			c.InputLengths = workloads.Lengths{Method: "gaussian", Mean: 14, Var: 9, Min: 9, Max: 20}
+		},
+		"synthetic-tokenid/zipf": func(c *workloads.Config) {
+			c.InputLengths, c.PrefixLen = workloads.Lengths{Method: "zipf", Alpha: 1.2, Min: 8, Max: 30}, 4
+		},
+		"synthetic_tokenid/output": func(c *workloads.Config) {
+			c.OutputLengths = workloads.Lengths{Method: "uniform", Min: 1, Max: 9}
+		},
+	}
+	for _, dataset := range append(append(workloads.Names(), slices.Sorted(maps.Keys(forms))...), "our_questions", "demo_gsm8k_gen_0_shot_cot_str_perf", "random-ids", "generated-shared-prefix", "mooncake-trace", "synthetic_gen_tokenid") {
+		label, form := dataset, forms[dataset]
+		dataset, _, _ = strings.Cut(dataset, "/")
 		for _, backend := range []string{"openai", "openai-chat"} {
 			if dataset == "random_rerank" {
 				if backend == "openai-chat" {
@@ -145,7 +166,7 @@ func TestSameSeedSameBytesOnTheWire(t *testing.T) {
 			if backend == "openai-chat" && (dataset == "random_token_ids" || dataset == "random-ids") {
 				continue // refused there: token ids go to completions endpoints
 			}
-			t.Run(dataset+"/"+backend, func(t *testing.T) {
+			t.Run(label+"/"+backend, func(t *testing.T) {
 				canonical := strings.ReplaceAll(strings.TrimSuffix(dataset, "-trace"), "-", "_")
 				path := wireFile(t, canonical)
 				send := func(seed int64) []string {
@@ -164,6 +185,9 @@ func TestSameSeedSameBytesOnTheWire(t *testing.T) {
 						w.NumGroups, w.PromptsPerGroup, w.SystemPromptLen, w.QuestionLen, w.OutputLen = 2, 3, 10, 4, 2
 					case "custom":
 						w.OutputLen = -1
+					}
+					if form != nil {
+						form(w)
 					}
 					run(t, o)
 					return rec.sent()
