@@ -45,8 +45,9 @@ type inference struct {
 	hashes      []string // of the samples' prompts, by index; "" = not asked
 	left        leftover
 	ahead       *ahead
-	waitsMu     sync.Mutex
-	setupWaits  []int64 // ns that measured requests waited for a connection set-up slot
+	notedMu     sync.Mutex // guards the next two
+	setupWaits  []int64    // ns that measured requests waited for a connection set-up slot
+	firstTokens []int64    // ns from the send of measured requests to their first token
 }
 
 // Inference is what asking one task was like. Of the questions that were due,
@@ -130,7 +131,7 @@ func (in *inference) phases(ctx context.Context, todo []question, rep *Inference
 	var counts [3]atomic.Int64
 	sampler := load.NewHealthSampler(0)
 	totals := func() load.HealthInput {
-		return load.HealthInput{Load: rep.Load, Pool: in.svc.client.Stats(), Clock: in.clock.Report(), SetupWaits: in.setupWaits,
+		return load.HealthInput{Load: rep.Load, Pool: in.svc.client.Stats(), Clock: in.clock.Report(), SetupWaits: in.setupWaits, FirstTokens: in.firstTokens,
 			Events: in.reads.Load() + in.coalesced.Load(), Coalesced: in.coalesced.Load()}
 	}
 	in.ahead = in.prepareAhead(ctx, todo, cfg)
@@ -255,7 +256,7 @@ func (in *inference) exchange(ctx context.Context, q question, s load.Slot, roun
 		write := func(last bool) {
 			in.storePrompt(rec, req, in.hashes[q.index])
 			in.keep(rec)
-			in.waited(res)
+			in.noted(res, rec)
 			in.observe.Answered(in.task, rec)
 			if !last {
 				return
@@ -287,13 +288,22 @@ func sent(s load.Slot, res *models.Result) {
 	}
 }
 
-// waited notes how long a request waited for a connection set-up slot.
-func (in *inference) waited(res *models.Result) {
+// noted keeps what the client's health is judged by: how long a request waited
+// for a connection set-up slot, and how long its answer took to begin.
+func (in *inference) noted(res *models.Result, rec *outputs.Record) {
+	in.notedMu.Lock()
+	defer in.notedMu.Unlock()
 	if res.SetupWait > 0 {
-		in.waitsMu.Lock()
 		in.setupWaits = append(in.setupWaits, res.SetupWait)
-		in.waitsMu.Unlock()
 	}
+	if !rec.OK() {
+		return
+	}
+	first, ok := rec.TTFT()
+	if !ok { // not streamed
+		first = rec.End - rec.Sent
+	}
+	in.firstTokens = append(in.firstTokens, first)
 }
 
 // pause waits for d; false when the run is being stopped.

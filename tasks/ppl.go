@@ -71,7 +71,7 @@ func (in *inference) askLabel(ctx context.Context, q question, s load.Slot, labe
 			rec.Text = strconv.FormatFloat(meanLogprob(res.PromptLogprobs), 'g', -1, 64)
 		}
 		in.keep(rec)
-		in.waited(res)
+		in.noted(res, rec)
 		in.observe.Answered(in.task, rec)
 		if rec.OK() || attempt >= in.svc.cfg.Retry || !retryable(rec.Status) || ctx.Err() != nil || !in.pause(ctx, backoff(attempt, res)) {
 			return rec

@@ -24,21 +24,26 @@ const (
 	BoundYes     Bound = "yes"     // the figures describe the client as much as the service
 )
 
-// The thresholds of the verdict. A figure at or above Suspect (Yes) gives that
-// verdict; the worst one wins. Zero means the figure never gives it.
-var thresholds = []struct {
+// threshold is what a figure is compared with: at or above suspect (yes) it gives
+// that verdict; the worst one wins. Zero means the figure never gives it.
+type threshold struct {
 	name, unit   string
 	suspect, yes float64
 	of           func(*Health) *float64
 	why          string
-}{
-	{"cpu_share", "of the available cores", 0.7, 0.9, func(h *Health) *float64 { return h.CPUShare }, "beyond 70 % goroutines queue for a core in bursts, at 90 % they always do"},
-	{"schedule_lag_p99_ms", "ms", 1, 10, func(h *Health) *float64 { return h.ScheduleLag.P99 }, "requests left later than the schedule said while a slot was free"},
-	{"gc_pause_max_ms", "ms", 10, 0, func(h *Health) *float64 { return h.GC.PauseMaxMS }, "nothing is sent or read during a pause"},
-	{"goroutine_wait_p99_ms", "ms", 2, 20, func(h *Health) *float64 { return h.GoroutineWaitP99MS }, "runnable goroutines waited this long for a core"},
-	{"open_files_share", "of the limit of open files", 0.9, 1, func(h *Health) *float64 { return h.OpenFilesShare }, "every stream is an open file, beyond the limit connections fail on this side"},
-	{"setup_wait_max_ms", "ms", 1, 0, func(h *Health) *float64 { return h.SetupWait.Max }, "so long the client's own limit of connection set-ups held a request up, which is part of its TTFT"},
-	{"read_delay_p99_ms", "ms", 5, 0, func(h *Health) *float64 { return h.ReadDelayP99MS }, "data lay this long in the socket before they were read (arrival times are the kernel's, so only later sends are affected)"},
+}
+
+// thresholds are those of the verdict. That of the lag depends on the answers.
+func (h *Health) thresholds() []threshold {
+	return []threshold{
+		{"cpu_share", "of the available cores", 0.7, 0.9, func(h *Health) *float64 { return h.CPUShare }, "beyond 70 % goroutines queue for a core in bursts, at 90 % they always do"},
+		h.ScheduleLagJudged.threshold(),
+		{"gc_pause_max_ms", "ms", 10, 0, func(h *Health) *float64 { return h.GC.PauseMaxMS }, "nothing is sent or read during a pause"},
+		{"goroutine_wait_p99_ms", "ms", 2, 20, func(h *Health) *float64 { return h.GoroutineWaitP99MS }, "runnable goroutines waited this long for a core"},
+		{"open_files_share", "of the limit of open files", 0.9, 1, func(h *Health) *float64 { return h.OpenFilesShare }, "every stream is an open file, beyond the limit connections fail on this side"},
+		{"setup_wait_max_ms", "ms", 1, 0, func(h *Health) *float64 { return h.SetupWait.Max }, "so long the client's own limit of connection set-ups held a request up, which is part of its TTFT"},
+		{"read_delay_p99_ms", "ms", 5, 0, func(h *Health) *float64 { return h.ReadDelayP99MS }, "data lay this long in the socket before they were read (arrival times are the kernel's, so only later sends are affected)"},
+	}
 }
 
 // Health is the client's own condition during a phase. Null is unknown. CPU,
@@ -61,8 +66,9 @@ type Health struct {
 	OpenFilesLimit     *uint64  `json:"open_files_limit"` // the soft limit
 	OpenFilesShare     *float64 `json:"open_files_share"`
 
-	ScheduleLag Spread `json:"schedule_lag_ms"` // sent − max(scheduled, slot free): the client's error
-	SlotWait    Spread `json:"slot_wait_ms"`    // wait for a slot below the concurrency cap: the service's slowness
+	ScheduleLag       Spread        `json:"schedule_lag_ms"`     // sent − max(scheduled, slot free): the client's error
+	ScheduleLagJudged *LagJudgement `json:"schedule_lag_judged"` // nil without a lag
+	SlotWait          Spread        `json:"slot_wait_ms"`        // wait for a slot below the concurrency cap: the service's slowness
 
 	ConnectionsOpened  int64    `json:"connections_opened"`
 	ConnectionsReused  int64    `json:"connections_reused"`
@@ -107,8 +113,11 @@ type Spread struct {
 type HealthInput struct {
 	Load       Report  // at the end
 	SetupWaits []int64 // at the end: ns that requests of this phase waited for a connection set-up slot
-	Pool       models.PoolStats
-	Clock      transport.ClockReport
+	// FirstTokens are, at the end, the ns from the send of every request of this phase
+	// that succeeded to its first token; to its end where it was not streamed.
+	FirstTokens []int64
+	Pool        models.PoolStats
+	Clock       transport.ClockReport
 	// Events and Coalesced count the events of the streams, and those of them
 	// that shared their read with an earlier one.
 	Events, Coalesced int64
@@ -250,7 +259,10 @@ func (in HealthInput) since(before HealthInput) HealthInput {
 
 // fill adds what others counted.
 func (h *Health) fill(in HealthInput) {
-	h.ScheduleLag, h.SlotWait = spread(in.Load.Lag), spread(in.Load.SlotWait)
+	lags := slices.Clone(in.Load.Lag)
+	slices.Sort(lags)
+	h.ScheduleLag, h.SlotWait = spreadOf(lags), spread(in.Load.SlotWait)
+	h.ScheduleLagJudged = judgeLag(lags, in.FirstTokens)
 	h.ConnectionsOpened, h.ConnectionsReused, h.ConnectionsMaxOpen = in.Pool.Opened, in.Pool.Reused, in.Pool.MaxOpen
 	h.Resends, h.Fallbacks, h.SetupWait = in.Pool.Resent, in.Pool.Fallbacks, spread(in.SetupWaits)
 	c := in.Clock
@@ -272,7 +284,7 @@ func (h *Health) fill(in HealthInput) {
 // judge compares the figures with the thresholds.
 func (h *Health) judge() {
 	h.ClientBound, h.Reasons = BoundNo, []Finding{}
-	for _, t := range thresholds {
+	for _, t := range h.thresholds() {
 		v := t.of(h)
 		if v == nil {
 			continue
@@ -290,29 +302,25 @@ func (h *Health) judge() {
 		default:
 			continue
 		}
-		f.Text = fmt.Sprintf("%s is %.3g %s (threshold %g): %s", t.name, *v, t.unit, f.Threshold, t.why)
+		f.Text = fmt.Sprintf("%s is %.3g %s (threshold %.3g): %s", t.name, *v, t.unit, f.Threshold, t.why)
 		h.Reasons = append(h.Reasons, f)
 	}
 }
 
 // spread reads durations in ns; percentiles by linear interpolation.
 func spread(ns []int64) Spread {
-	s := Spread{N: len(ns)}
-	if len(ns) == 0 {
-		return s
-	}
 	v := slices.Clone(ns)
 	slices.Sort(v)
-	at := func(p float64) *float64 {
-		h := float64(len(v)-1) * p
-		lo := int(h)
-		x := float64(v[lo])
-		if lo+1 < len(v) {
-			x += (h - float64(lo)) * float64(v[lo+1]-v[lo])
-		}
-		x /= 1e6
-		return &x
+	return spreadOf(v)
+}
+
+// spreadOf is spread of sorted durations.
+func spreadOf(sorted []int64) Spread {
+	s := Spread{N: len(sorted)}
+	if len(sorted) == 0 {
+		return s
 	}
+	at := func(q float64) *float64 { v := percentileMS(sorted, q); return &v }
 	s.P50, s.P99, s.Max = at(0.5), at(0.99), at(1)
 	return s
 }

@@ -18,12 +18,12 @@ func TestHealthVerdict(t *testing.T) {
 		want   Bound
 		figure string
 	}{
-		{"idle", Health{CPUShare: f(0.1), ScheduleLag: Spread{P99: f(0.2)}, GC: GCHealth{PauseMaxMS: f(0.5)}}, BoundNo, ""},
+		{"idle", Health{CPUShare: f(0.1), ScheduleLagJudged: &LagJudgement{Percentile: 99, MS: 0.2}, GC: GCHealth{PauseMaxMS: f(0.5)}}, BoundNo, ""},
 		{"nothing known", Health{}, BoundNo, ""},
 		{"busy", Health{CPUShare: f(0.75)}, BoundSuspect, "cpu_share"},
-		{"saturated", Health{CPUShare: f(0.95), ScheduleLag: Spread{P99: f(2)}}, BoundYes, "cpu_share"},
-		{"late", Health{ScheduleLag: Spread{P99: f(1)}}, BoundSuspect, "schedule_lag_p99_ms"},
-		{"very late", Health{ScheduleLag: Spread{P99: f(10)}}, BoundYes, "schedule_lag_p99_ms"},
+		{"saturated", Health{CPUShare: f(0.95), ScheduleLagJudged: &LagJudgement{Percentile: 99, MS: 2}}, BoundYes, "cpu_share"},
+		{"late, and no answer to set it beside", Health{ScheduleLagJudged: &LagJudgement{Percentile: 99, MS: 1}}, BoundSuspect, "schedule_lag_p99_ms"},
+		{"very late, and no answer", Health{ScheduleLagJudged: &LagJudgement{Percentile: 95, MS: 10}}, BoundYes, "schedule_lag_p95_ms"},
 		{"long pause never decides alone", Health{GC: GCHealth{PauseMaxMS: f(500)}}, BoundSuspect, "gc_pause_max_ms"},
 		{"no file left", Health{OpenFilesShare: f(1)}, BoundYes, "open_files_share"},
 		{"late reader", Health{ReadDelayP99MS: f(6)}, BoundSuspect, "read_delay_p99_ms"},
@@ -34,6 +34,48 @@ func TestHealthVerdict(t *testing.T) {
 		}
 		if c.figure == "" != (len(c.h.Reasons) == 0) || c.figure != "" && c.h.Reasons[0].Figure != c.figure {
 			t.Errorf("%s: reasons %+v", c.name, c.h.Reasons)
+		}
+	}
+}
+
+// A lag counts beside the time to the first token, and by the percentile that so
+// many requests support.
+func TestScheduleLagIsJudgedByWhatItMaySpoil(t *testing.T) {
+	times := func(n int, most, rest float64) []int64 { // ms: n−1 of rest and one of most
+		v := make([]int64, n)
+		for i := range v {
+			v[i] = int64(rest * 1e6)
+		}
+		v[n-1] = int64(most * 1e6)
+		return v
+	}
+	all := func(n int, v float64) []int64 { return times(n, v, v) }
+	for _, c := range []struct {
+		name        string
+		lags, first []int64
+		want        Bound
+		figure      string
+	}{
+		// What `make run` does: 8 requests due at one moment, one after the other.
+		{"the last of eight sent at one moment", times(8, 2.4, 0.3), all(8, 21), BoundNo, ""},
+		{"most of eight late", all(8, 2.4), all(8, 21), BoundSuspect, "schedule_lag_p50_ms"},
+		{"two of fifteen late", append(all(13, 0.1), all(2, 9)...), all(15, 20), BoundSuspect, "schedule_lag_p90_ms"},
+		// Prompts of 230 KB: 9 ms of work before each send, on answers of 20 ms.
+		{"long prompts, quick answers", append(all(970, 2), all(30, 9)...), all(1000, 20), BoundSuspect, "schedule_lag_p99_ms"},
+		{"and 40 of them", all(40, 9), all(40, 20), BoundSuspect, "schedule_lag_p95_ms"},
+		{"as long as the answers take to begin", all(1000, 12), all(1000, 20), BoundYes, "schedule_lag_p99_ms"},
+		{"the same beside slow answers", all(1000, 9), all(1000, 2000), BoundNo, ""},
+		{"hidden by nothing", all(1000, 0.9), all(1000, 2), BoundNo, ""}, // below what any figure shows
+		{"quick answers", all(1000, 1.1), all(1000, 2), BoundSuspect, "schedule_lag_p99_ms"},
+		{"a tenth of a second is late for anybody", all(1000, 120), all(1000, 30000), BoundSuspect, "schedule_lag_p99_ms"},
+		{"a second too", all(1000, 1200), all(1000, 30000), BoundYes, "schedule_lag_p99_ms"},
+		{"nothing came back", all(1000, 12), nil, BoundYes, "schedule_lag_p99_ms"},
+	} {
+		var h Health
+		h.fill(HealthInput{Load: Report{Lag: c.lags}, FirstTokens: c.first})
+		h.judge()
+		if h.ClientBound != c.want || (c.figure == "") != (len(h.Reasons) == 0) || c.figure != "" && h.Reasons[0].Figure != c.figure {
+			t.Errorf("%s: %s, want %s by %q (%+v)", c.name, h.ClientBound, c.want, c.figure, h.Reasons)
 		}
 	}
 }
