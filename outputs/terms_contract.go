@@ -37,4 +37,19 @@ var termsContract = map[string]string{
 	"too few requests for blocks of time: they are taken as independent":      "请求太少，无法按时间分块：按相互独立处理",
 	"over the %d questions that both runs have (%d here, %d in the baseline)": "基于两次运行共有的 {1} 题（本次 {2} 题，基线 {3} 题）",
 	"requests are not streamed, so there is no %s":                            "请求不是流式的，因此没有 {1}",
+
+	// Sweeps.
+	"it is %s": "其状态为 {1}", "its search did not come to an end": "搜索没有完成", "%s, run %d is not there": "缺少 {1}，第 {2} 次运行",
+	"its points were measured once, which tells nothing of chance; --num-runs 2 or more measures them again": "各点只测了一次，无法判断偶然性；用 --num-runs 2 或更多重复测量",
+	"the search did not measure this load":                                                    "搜索没有测量这一负载",
+	"the search did not come to an end":                                                       "搜索没有完成",
+	"the highest load tried holds; --max tries higher ones":                                   "试过的最高负载仍满足；用 --max 试更高的",
+	"whether %s holds is not decided by its runs":                                             "{1} 是否满足，其运行无法判定",
+	"whether %s holds is not decided by its runs, and no load above was shown to fail":        "{1} 是否满足，其运行无法判定，而且没有更高的负载被证明不满足",
+	"the runs decide of no candidate whether it holds; --max-repeats allows for more of them": "这些运行对任何候选负载都无法判定；可用 --max-repeats 增加运行次数",
+	"throughput still pays for latency at the highest load measured; measure higher ones":     "在测过的最高负载处吞吐仍值得其延迟；请测更高的负载",
+	"the largest of the points: %s":                                                           "各点中最大者：{1}",
+	"%s cannot be shown to reach %g by what is planned":                                       "按计划无法证明 {1} 达到 {2}",
+	"at the knee: %s":                   "拐点处：{1}",
+	"the interval has no upper end: %s": "区间没有上界：{1}",
 }

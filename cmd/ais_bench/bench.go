@@ -170,6 +170,7 @@ func benchReport(c *cli.Context, s *bench.Session, out *tasks.Outcome, m metrics
 	if err != nil {
 		return &tasks.EnvironmentError{Err: err}
 	}
+	gateErr = errors.Join(gateErr, g.write(out.Run, v))
 	if err := show(s, out); err != nil {
 		return err
 	}

@@ -53,6 +53,7 @@ type sweepRun struct {
 	search sweep.Search
 	m      metrics.Options
 	view   sweepView
+	gate   *gate // nil without a contract
 
 	store    *sweep.Store
 	runner   *sweep.Runner
@@ -89,6 +90,9 @@ func benchSweep(c *cli.Context) error {
 	if err := w.prepare(); err != nil {
 		return err
 	}
+	if err := w.openGate(nil); err != nil {
+		return err
+	}
 	if c.Bool("dry-run") {
 		return w.dryRun()
 	}
@@ -98,6 +102,9 @@ func benchSweep(c *cli.Context) error {
 	w.store, err = sweep.Create(w.base.WorkDir, sweep.Spec{Kind: sweepKind, Settings: scrubbed(settings, red), Plan: planJSON(scrubbed(plan, red))}, red, toolInfo(), commandLine())
 	if err != nil {
 		return err
+	}
+	if err := w.store.Attach(w.gate.attachments()...); err != nil {
+		return w.fail(err)
 	}
 	return w.run()
 }
@@ -126,6 +133,9 @@ func (w *sweepRun) resume() error {
 	if err := w.prepare(); err != nil {
 		return err
 	}
+	if err := w.openGate(old); err != nil {
+		return err
+	}
 	if c.Bool("dry-run") {
 		w.store = old
 		return w.dryRun()
@@ -134,7 +144,7 @@ func (w *sweepRun) resume() error {
 		return err
 	}
 	_, plan := w.describe()
-	if err := w.store.SetPlan(scrubbed(plan, red)); err != nil {
+	if err := errors.Join(w.store.SetPlan(scrubbed(plan, red)), w.store.Attach(w.gate.attachments()...)); err != nil {
 		return err
 	}
 	return w.run()

@@ -20,7 +20,7 @@ const groupSweep = "Sweep"
 var notInSweeps = []string{
 	"request-rate", "max-concurrency", "ramp-up-strategy", "ramp-up-start-rps", "ramp-up-end-rps", "probe-request-rate", "profile", "multi-turn-concurrency", "num-prompts", "self-timed", "use-trace-timestamps",
 	"save-result", "save-detailed", "append-result", "result-dir", "result-filename", "output-file", "metadata", "label", "percentile-metrics", "metric-percentiles",
-	"plot-timeline", "timeline-itl-thresholds", "plot-dataset-stats", "tables", "cache-report", "replay-speed", "contract", "baseline",
+	"plot-timeline", "timeline-itl-thresholds", "plot-dataset-stats", "tables", "cache-report", "replay-speed", "baseline",
 }
 
 // sweepFlags are those of `bench serve` that say who is asked what, and the

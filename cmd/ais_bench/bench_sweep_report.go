@@ -11,6 +11,7 @@ import (
 	"ais_bench/outputs"
 	"ais_bench/summarizers"
 	"ais_bench/summarizers/capacity"
+	"ais_bench/summarizers/contract"
 	"ais_bench/summarizers/metrics"
 	"ais_bench/summarizers/verify"
 	"ais_bench/tasks"
@@ -61,15 +62,23 @@ func (w *sweepRun) finish(ended error) error {
 	if err := evaluateSweep(d, w.m, state, reason); err != nil {
 		return err
 	}
-	s, err := writeSweep(w.c, w.store, d, w.view, nil)
+	v, gateErr := w.gate.keepSweep(w.store, d, w.view)
+	s, err := writeSweep(w.c, w.store, d, w.view, nil, v)
 	if err != nil {
 		return err
 	}
+	gateErr = errors.Join(gateErr, w.gate.write(w.store.Run(), v))
 	fmt.Fprintln(w.c.App.Writer)
 	if err := printTables(w.c, s.Tables); err != nil {
 		return err
 	}
 	fmt.Fprintf(w.c.App.Writer, "\n%s\n\nSweep folder: %s\n", outputs.ChecklistLine(s.Checklist), w.store.Run().Dir())
+	if v != nil {
+		fmt.Fprintln(w.c.App.Writer)
+		if err := printVerdict(w.c, w.gate, v); err != nil {
+			return err
+		}
+	}
 	switch {
 	case errors.Is(ended, sweep.ErrInterrupted):
 		n := 0
@@ -79,6 +88,10 @@ func (w *sweepRun) finish(ended error) error {
 		return fmt.Errorf("interrupted after %d points; `ais_bench bench sweep --reuse %s` measures what is missing", n, filepath.Base(w.store.Run().Dir()))
 	case ended != nil:
 		return w.classify(ended)
+	case gateErr != nil:
+		return gateErr
+	case v != nil:
+		return verdictErr(v)
 	case d.Capacity != nil && d.Capacity.Highest == nil:
 		return fmt.Errorf("no load tried holds %s", d.Capacity.SLO)
 	}
@@ -175,7 +188,8 @@ func evaluateSweep(d *capacity.Document, m metrics.Options, state outputs.RunSta
 }
 
 // writeSweep writes what a sweep's folder holds: everything, or the formats named.
-func writeSweep(c *cli.Context, store *sweep.Store, d *capacity.Document, v sweepView, formats []string) (*summarizers.Summary, error) {
+// verdict may be nil.
+func writeSweep(c *cli.Context, store *sweep.Store, d *capacity.Document, v sweepView, formats []string, verdict *contract.Verdict) (*summarizers.Summary, error) {
 	spec := store.Spec()
 	meta := map[string]any{"tool": toolInfo(), "settings": spec.Settings, "facts": spec.Facts, "plan": spec.Plan, "shown": v}
 	lang := c.String("lang")
@@ -183,7 +197,7 @@ func writeSweep(c *cli.Context, store *sweep.Store, d *capacity.Document, v swee
 		lang = "en"
 	}
 	s, err := summarizers.SweepReport(store.Run(), d, meta, summarizers.ReportOptions{Title: c.String("title"), Tool: "ais_bench " + versionLine(), Lang: lang,
-		Excel: true, HTML: true, Formats: formats, Findings: d.Texts(), Notes: d.Notes})
+		Excel: true, HTML: true, Formats: formats, Findings: d.Texts(), Notes: d.Notes, Verdict: reportOf(verdict)})
 	if err != nil {
 		return nil, &tasks.EnvironmentError{Err: err}
 	}
@@ -261,7 +275,15 @@ func reportSweep(c *cli.Context, name string, formats []string) error {
 	if err != nil {
 		return err
 	}
-	s, err := writeSweep(c, store, d, v, formats)
+	m, err := v.metrics(d.SLO)
+	if err != nil {
+		return usage(err)
+	}
+	g, verdict, err := reportVerdict(c, store.Run(), m)
+	if err != nil {
+		return err
+	}
+	s, err := writeSweep(c, store, d, v, formats, verdict)
 	if err != nil {
 		return err
 	}
@@ -271,6 +293,9 @@ func reportSweep(c *cli.Context, name string, formats []string) error {
 	fmt.Fprintln(c.App.Writer, "\n"+outputs.ChecklistLine(s.Checklist))
 	for _, f := range s.Files {
 		fmt.Fprintln(c.App.Writer, "wrote "+store.Run().Path(f))
+	}
+	if verdict != nil {
+		return printVerdict(c, g, verdict)
 	}
 	return nil
 }
@@ -300,5 +325,5 @@ func sweepAgain(run *outputs.Run) *verify.Sweep {
 		return &verify.Sweep{Why: err.Error()}
 	}
 	report.Findings = d.Texts()
-	return &verify.Sweep{Tables: tables, Report: report, CSV: summarizers.SweepCSV(d), JSON: map[string]any{"axis": doc["axis"], "points": doc["points"], "knee": doc["knee"], "limited_by": doc["limited_by"]}}
+	return &verify.Sweep{Tables: tables, Report: report, CSV: summarizers.SweepCSV(d), JSON: map[string]any{"axis": doc["axis"], "points": doc["points"], "knee": doc["knee"], "limited_by": doc["limited_by"], "search": doc["search"]}, Facts: sweepFacts}
 }

@@ -19,7 +19,7 @@ var planFlags = []string{"max-concurrency", "request-rate", "num-runs", "slo", "
 	"percentile-metrics", "metric-percentiles", "by-length-bucket", "goodput", "title"}
 
 // ownAffair are flags of a single command that the sweep does not keep.
-var ownAffair = []string{"config", "reuse", "dry-run", "work-dir", "disable-tqdm", "drain", "launch-timeout", "ready-check-timeout-sec", "trust-remote-code", "no-store-prompts", "help"}
+var ownAffair = []string{"config", "reuse", "contract", "dry-run", "work-dir", "disable-tqdm", "drain", "launch-timeout", "ready-check-timeout-sec", "trust-remote-code", "no-store-prompts", "help"}
 
 // describe gives the flags that are set: those that decide what a point measures,
 // and the plan. Values of headers are secrets more often than not: only their

@@ -399,6 +399,7 @@ func carryOut(c *cli.Context, plan *tasks.Plan, opts tasks.Options) error {
 		v, gateErr = g.keep(out.Run)
 	}
 	reportErr := writeReports(c, out.Run, opts.Mode, out, v)
+	gateErr = errors.Join(gateErr, g.write(out.Run, v))
 	printSpecDecode(c.App.Writer, out)
 	printFailures(c.App.ErrWriter, out)
 	if err := runFolder(c, out); err != nil {

@@ -12,11 +12,11 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"ais_bench/outputs"
-	"ais_bench/summarizers/compare"
 	"ais_bench/summarizers/contract"
 	"ais_bench/summarizers/facts"
 	"ais_bench/summarizers/metrics"
 	"ais_bench/tasks"
+	"ais_bench/tasks/sweep"
 )
 
 const groupGate = "Acceptance"
@@ -56,9 +56,7 @@ func openGate(c *cli.Context, o metrics.Options) (*gate, error) {
 }
 
 func newGate(k *contract.Contract, workDir, baseline string, o metrics.Options) (*gate, error) {
-	if slos := k.SLOs(); len(slos) > 0 {
-		o.SLOs = slos
-	}
+	o = k.Options(o)
 	g := &gate{contract: k, metrics: o}
 	if baseline == "" {
 		return g, nil
@@ -68,10 +66,11 @@ func newGate(k *contract.Contract, workDir, baseline string, o metrics.Options) 
 		return nil, err
 	}
 	g.baselineDir, g.baselineRun = run.Dir(), run
-	g.baseline, err = facts.Open([]*outputs.Run{run}, facts.Options{Metrics: o, Paths: k.Paths()})
+	b, err := k.OpenBaseline(run, o)
 	if err != nil {
 		return nil, &tasks.EnvironmentError{Err: fmt.Errorf("--baseline: %w", err)}
 	}
+	g.baseline = b.Set
 	return g, nil
 }
 
@@ -98,29 +97,30 @@ func (g *gate) attachments() []tasks.Attachment {
 	return []tasks.Attachment{a}
 }
 
-// judge judges runs as repeats of one.
+// against is the baseline; nil without one.
+func (g *gate) against() *contract.Baseline {
+	if g.baselineRun == nil {
+		return nil
+	}
+	return &contract.Baseline{Run: g.baselineRun, Set: g.baseline}
+}
+
+// judge judges runs as repeats of one, or a sweep.
 func (g *gate) judge(runs ...*outputs.Run) (*contract.Verdict, error) {
-	set, err := facts.Open(runs, facts.Options{Metrics: g.metrics, Paths: g.contract.Paths(), Baseline: g.baseline})
-	var mismatch *facts.MismatchError
-	if errors.As(err, &mismatch) {
-		return nil, usage(err)
+	if len(runs) == 1 && sweep.Is(runs[0].Dir(), sweepKind) {
+		return g.judgeSweep(runs[0])
 	}
-	if err != nil {
-		return nil, &tasks.EnvironmentError{Err: err}
+	v, err := g.contract.JudgeRuns(g.against(), g.metrics, runs...)
+	var read *contract.ReadError
+	if errors.As(err, &read) {
+		return nil, &tasks.EnvironmentError{Err: read.Err}
 	}
-	if performance, accuracy := g.contract.Compares(); g.baselineRun != nil && (performance || accuracy) {
-		p, a, err := compare.Unfit(g.baselineRun, runs...)
-		if err != nil {
-			return nil, &tasks.EnvironmentError{Err: fmt.Errorf("--baseline: %w", err)}
-		}
-		set.Unlike(p, a)
-	}
-	v, err := g.contract.Judge(set)
 	return v, usage(err)
 }
 
 // keep judges a run that has just ended and writes verdict.json and verdict.xml
-// into its folder. It returns nil without a contract.
+// into its folder, and the contract where the run does not hold it. It returns nil
+// without a contract.
 func (g *gate) keep(run *outputs.Run) (*contract.Verdict, error) {
 	if g == nil {
 		return nil, nil
@@ -129,26 +129,39 @@ func (g *gate) keep(run *outputs.Run) (*contract.Verdict, error) {
 	if err != nil {
 		return nil, err
 	}
-	d := g.document(v, run.Dir())
-	if err := run.WriteJSON(run.Path("verdict.json"), d); err != nil {
-		return nil, &tasks.EnvironmentError{Err: err}
+	if err := tasks.AttachTo(run, g.attachments()...); err != nil {
+		return nil, err
 	}
-	if err := writeVerdict(run.Path("verdict.xml"), func(w io.Writer) error {
+	return v, g.write(run, v)
+}
+
+// write writes the files of a verdict into the run's folder. After the reports it
+// is done again: its checklist knows their files.
+func (g *gate) write(run *outputs.Run, v *contract.Verdict) error {
+	if v == nil {
+		return nil
+	}
+	d := g.document(v, run)
+	if err := run.WriteJSON(run.Path("verdict.json"), d); err != nil {
+		return &tasks.EnvironmentError{Err: err}
+	}
+	return writeVerdict(run.Path("verdict.xml"), func(w io.Writer) error {
 		var b bytes.Buffer
 		if err := d.WriteJUnit(&b); err != nil {
 			return err
 		}
 		_, err := io.WriteString(w, run.Redactor().String(b.String()))
 		return err
-	}); err != nil {
-		return nil, err
-	}
-	return v, nil
+	})
 }
 
-func (g *gate) document(v *contract.Verdict, runs ...string) *contract.Document {
-	d := contract.NewDocument(g.contract, v, "ais_bench "+versionLine(), runs, g.baselineDir)
-	if list, err := outputs.ChecklistsOf(runs); err == nil { // runs that were just judged can be read
+func (g *gate) document(v *contract.Verdict, runs ...*outputs.Run) *contract.Document {
+	var dirs []string
+	for _, r := range runs {
+		dirs = append(dirs, r.Dir())
+	}
+	d := contract.NewDocument(g.contract, v, "ais_bench "+versionLine(), dirs, g.against())
+	if list, err := checklistOf(runs); err == nil { // runs that were just judged can be read
 		d.Checklist = list
 	}
 	return d
@@ -191,18 +204,11 @@ func reportVerdict(c *cli.Context, run *outputs.Run, o metrics.Options) (*gate, 
 	if err != nil {
 		return nil, nil, nil // a folder without a manifest has no contract
 	}
-	var stored *outputs.ConfigFile
-	for i := range m.Configs {
-		if m.Configs[i].Kind == "contract" {
-			stored = &m.Configs[i]
-		}
-	}
-	if stored == nil {
+	k, err := storedContract(run, m)
+	if err == nil && k == nil {
 		return nil, nil, nil
 	}
-	k, err := contract.Load(run.Path(stored.Path))
 	if err == nil {
-		k.Path = stored.Source
 		baseline, _ := m.Extra["baseline"].(string)
 		g, err = newGate(k, c.String("work-dir"), baseline, o)
 	}
@@ -215,6 +221,22 @@ func reportVerdict(c *cli.Context, run *outputs.Run, o metrics.Options) (*gate, 
 		return nil, nil, nil
 	}
 	return g, v, nil
+}
+
+// storedContract is the contract that a run holds, the latest where it holds
+// several; nil where it holds none.
+func storedContract(run *outputs.Run, m *outputs.Manifest) (*contract.Contract, error) {
+	for _, c := range slices.Backward(m.Configs) {
+		if c.Kind != "contract" {
+			continue
+		}
+		text, err := os.ReadFile(run.Path(c.Path))
+		if err != nil {
+			return nil, fmt.Errorf("contract: %w", err)
+		}
+		return contract.Parse(c.Source, text)
+	}
+	return nil, nil
 }
 
 // printVerdict prints the clauses and the verdict.
@@ -306,9 +328,9 @@ func planned(est []tasks.Estimate, o tasks.Options) []facts.PlannedPair {
 // gateCommand is `ais_bench gate`.
 func gateCommand() *cli.Command {
 	return &cli.Command{
-		Name: "gate", Usage: "judge runs by an acceptance contract; the exit code is the verdict", ArgsUsage: "RUN…",
+		Name: "gate", Usage: "judge runs, or a sweep, by an acceptance contract; the exit code is the verdict", ArgsUsage: "RUN…",
 		Description: "RUN is a run folder, its name below --work-dir, or latest; several are repeats of one configuration and are judged\n" +
-			"together. Every clause is PASS, FAIL or INCONCLUSIVE by the interval of its figures. Nothing is asked and nothing in the\n" +
+			"together. It may be a sweep, which is judged alone, by clauses on sweep.search.highest and the like. Every clause is PASS, FAIL or INCONCLUSIVE by the interval of its figures. Nothing is asked and nothing in the\n" +
 			"run folders is changed. Exit codes: 0 PASS, 1 FAIL, 4 INCONCLUSIVE, 2 a bad contract, 3 a run that cannot be read.\n" +
 			"docs/gate.md explains contracts.",
 		Flags: []cli.Flag{
@@ -338,7 +360,7 @@ func gateAction(c *cli.Context) error {
 	}
 	var runs []*outputs.Run
 	for _, name := range c.Args().Slice() {
-		run, err := tasks.OpenRun(c.String("work-dir"), name)
+		run, err := judgedRun(c.String("work-dir"), name)
 		if err != nil {
 			return err
 		}
@@ -346,6 +368,9 @@ func gateAction(c *cli.Context) error {
 			return usagef("gate: %s is named twice: a run is no repeat of itself", run.Dir())
 		}
 		runs = append(runs, run)
+	}
+	if err := sweepAlone(c, runs); err != nil {
+		return err
 	}
 	if c.Bool("list-metrics") {
 		return listMetrics(c, runs, o)
@@ -358,11 +383,7 @@ func gateAction(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	var dirs []string
-	for _, r := range runs {
-		dirs = append(dirs, r.Dir())
-	}
-	d := g.document(v, dirs...)
+	d := g.document(v, runs...)
 	if path := c.String("junit"); path != "" {
 		if err := writeVerdict(path, d.WriteJUnit); err != nil {
 			return err
@@ -396,9 +417,9 @@ func sameFolder(a, b string) bool {
 
 // listMetrics prints all names with their values.
 func listMetrics(c *cli.Context, runs []*outputs.Run, o metrics.Options) error {
-	set, err := facts.Open(runs, facts.Options{Metrics: o})
+	set, err := openFacts(runs, facts.Options{Metrics: o})
 	if err != nil {
-		return &tasks.EnvironmentError{Err: err}
+		return err
 	}
 	t := outputs.Table{Title: "Figures that a clause may use", Columns: []outputs.Column{{Name: "Name"}, {Name: "Value"}, {Name: "Unit"}, {Name: "n", Kind: outputs.KindInt},
 		{Name: "95 % interval"}, {Name: "Method"}}}
@@ -407,7 +428,7 @@ func listMetrics(c *cli.Context, runs []*outputs.Run, o metrics.Options) error {
 		if err != nil {
 			continue // a list in the manifest
 		}
-		if !f.Defined() && strings.Contains(f.Name, "by_input_length") {
+		if !f.Bounded() && f.Text == nil && strings.Contains(f.Name, "by_input_length") {
 			continue // a range that the run has no request of has no figures either
 		}
 		m := contract.MetricOf(f, contract.DefaultConfidence)
@@ -418,7 +439,6 @@ func listMetrics(c *cli.Context, runs []*outputs.Run, o metrics.Options) error {
 		}
 		t.AddRow(m.Name, value, m.Unit, m.N, span, method)
 	}
-	t.Notes = append(t.Notes, "any percentile may be asked for: perf.ttft.p97_ms, perf.ttft[\"p99.9_ms\"]; observed figures are certain of these runs and have no interval",
-		"with --baseline: compare.baseline.NAME.change and .difference of any of them")
+	t.Notes = append(t.Notes, listNotes(set)...)
 	return t.WriteText(c.App.Writer, outputs.TextOptions{MaxWidth: 120})
 }

@@ -131,7 +131,7 @@ func revisit(c *cli.Context, mode tasks.Mode, reuse string) error {
 	if err != nil {
 		return err
 	}
-	if err := writeReports(c, run, mode, nil, v); err != nil {
+	if err := errors.Join(writeReports(c, run, mode, nil, v), g.write(run, v)); err != nil {
 		return err
 	}
 	fmt.Fprintf(c.App.Writer, "\nRun folder: %s\n", run.Dir())

@@ -169,6 +169,16 @@ func (s Statistic) half() *float64 {
 	return &v
 }
 
+// halfAt is half of the width at another level of confidence; nil below two runs.
+func (s Statistic) halfAt(level float64) *float64 {
+	r, ok := interval.RunsMean(s.Values, level)
+	if !ok {
+		return nil
+	}
+	v := (r.Interval.Hi - r.Interval.Lo) / 2
+	return &v
+}
+
 // Requests are the requests of all runs of the level.
 func (l *Level) Requests() (total, failed int64) {
 	for i := range l.Runs {

@@ -1,9 +1,10 @@
 package capacity
 
 import (
+	"strings"
+
 	"ais_bench/outputs"
 	"ais_bench/summarizers/metrics"
-	"strings"
 )
 
 // Evaluate fills in what follows from the curve: knee, limit, and the words for a
@@ -12,6 +13,7 @@ func (d *Document) Evaluate() {
 	d.Knee = d.Curve.Knee()
 	d.Limit = d.Curve.Limit(d.Knee)
 	if d.Capacity != nil && d.SLO != nil {
+		d.Curve.Rejudge(d.Capacity, d.SLO)
 		d.Curve.Explain(d.Capacity, d.SLO)
 	}
 	if len(d.Metrics) == 0 {

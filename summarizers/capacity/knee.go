@@ -103,7 +103,11 @@ func (l *Level) power(x Figure) Statistic {
 }
 
 // Knee finds the curve's knee.
-func (c *Curve) Knee() Knee {
+func (c *Curve) Knee() Knee { return c.KneeAt(Level95) }
+
+// KneeAt is Knee with the range that noise cannot tell apart at another level of
+// confidence.
+func (c *Curve) KneeAt(level float64) Knee {
 	x := c.throughputFigure()
 	k := Knee{State: KneeUnknown, Basis: x.Name, Powers: []LevelPower{}}
 	best, n := -1, 0
@@ -130,7 +134,7 @@ func (c *Curve) Knee() Knee {
 		return k
 	}
 	noise := noiseFloor
-	if h := stats[best].half(); h != nil {
+	if h := stats[best].halfAt(level); h != nil {
 		noise = min(max(*h / *stats[best].Mean, 0.01), 0.5)
 	}
 	k.Noise = &noise

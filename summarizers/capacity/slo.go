@@ -186,7 +186,10 @@ type Clause struct {
 // Student's 95 % interval of (left − right) over the runs lies on one side of 0,
 // and is undecided otherwise. && , || and ! follow Kleene's logic, so one clause that fails
 // decides a conjunction whatever the others are.
-func (s *SLO) Judge(l *Level) Judgement {
+func (s *SLO) Judge(l *Level) Judgement { return s.JudgeAt(l, Level95) }
+
+// JudgeAt is Judge at another level of confidence.
+func (s *SLO) JudgeAt(l *Level, level float64) Judgement {
 	j := Judgement{Runs: len(l.Runs), Clauses: []Clause{}}
 	states := map[*ast.BinaryNode]Truth{}
 	for _, f := range s.Figures() {
@@ -198,7 +201,7 @@ func (s *SLO) Judge(l *Level) Judgement {
 		}
 	}
 	for _, n := range s.comparisons {
-		c := s.clause(n, l)
+		c := s.clause(n, l, level)
 		states[n] = c.State
 		j.Clauses = append(j.Clauses, c)
 	}
@@ -240,7 +243,7 @@ func truth(n ast.Node, states map[*ast.BinaryNode]Truth) Truth {
 	return Undecided
 }
 
-func (s *SLO) clause(n *ast.BinaryNode, l *Level) Clause {
+func (s *SLO) clause(n *ast.BinaryNode, l *Level, level float64) Clause {
 	c := Clause{Text: n.String(), State: Undecided}
 	upper := n.Operator == "<=" || n.Operator == "<" // the left side is bounded from above
 	left, right := n.Left, n.Right
@@ -270,7 +273,7 @@ func (s *SLO) clause(n *ast.BinaryNode, l *Level) Clause {
 		c.Unit, c.Share = f.Unit, f.Share
 	}
 	lo, hi := gap, gap
-	if r, ok := interval.RunsMean(gaps, Level95); ok {
+	if r, ok := interval.RunsMean(gaps, level); ok {
 		lo, hi = r.Interval.Lo, r.Interval.Hi
 		a, b := limit-hi, limit-lo
 		if !upper {

@@ -156,9 +156,6 @@ func checkLevel(level float64) error {
 	return nil
 }
 
-// SLOs are the service levels of goodput.
-func (c *Contract) SLOs() []metrics.SLO { return c.slos }
-
 // Paths are the names that the clauses mention, for facts.Options; what a clause
 // goes through (all(perf, …)) counts with every member.
 func (c *Contract) Paths() []facts.Path {

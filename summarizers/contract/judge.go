@@ -131,6 +131,8 @@ func MetricOf(f *facts.Fact, level float64) Metric {
 	case f.Text != nil:
 		m.Value, m.Method = f.Text, string(facts.Observed)
 		return m
+	case f.Bounded():
+		m.Reason = f.Reason
 	default:
 		m.Reason = f.Reason
 		return m

@@ -21,7 +21,10 @@ type Document struct {
 	Contract    ContractRef `json:"contract"`
 	Runs        []string    `json:"runs"`     // folders, as they were named
 	Baseline    *string     `json:"baseline"` // null = none
-	ExitCode    int         `json:"exit_code"`
+	// BaselineSHA256 is that of the baseline's manifest.json, which has the hashes of
+	// the rest; null = none.
+	BaselineSHA256 *string `json:"baseline_sha256"`
+	ExitCode       int     `json:"exit_code"`
 	// Checklist is the reproducibility checklist over the runs; null where they have
 	// none.
 	Checklist []outputs.CheckItem `json:"checklist"`
@@ -45,11 +48,15 @@ func (c *Contract) Ref() ContractRef {
 	return ContractRef{Name: c.Name, Path: c.Path, SHA256: c.SHA256, Confidence: level}
 }
 
-// NewDocument puts a verdict into its file's form.
-func NewDocument(c *Contract, v *Verdict, tool string, runs []string, baseline string) *Document {
+// NewDocument puts a verdict into its file's form; b may be nil.
+func NewDocument(c *Contract, v *Verdict, tool string, runs []string, b *Baseline) *Document {
 	d := &Document{Schema: 1, GeneratedAt: time.Now().Format(time.RFC3339), Tool: tool, Contract: c.Ref(), Runs: runs, ExitCode: v.State.ExitCode(), Verdict: v}
-	if baseline != "" {
-		d.Baseline = &baseline
+	if b != nil {
+		dir := b.Run.Dir()
+		d.Baseline = &dir
+		if sum := b.SHA256(); sum != "" {
+			d.BaselineSHA256 = &sum
+		}
 	}
 	return d
 }
@@ -170,7 +177,7 @@ func (m Metric) text() string {
 // span is the interval in words: 1700 to 2100.
 func (m Metric) span() string {
 	switch {
-	case m.Value == nil || m.Method == "":
+	case m.Method == "":
 		return "-"
 	case m.Low != nil && m.High != nil && *m.Low == *m.High:
 		return "certain"

@@ -66,7 +66,7 @@ func (l literal) estimates() []string    { return nil }
 type figure struct{ f *facts.Fact }
 
 func (n figure) eval(e *env) (span, bool) {
-	if n.f.Value == nil {
+	if !n.f.Bounded() {
 		e.because("%s has no value: %s", n.f.Name, reasonOf(n.f))
 		return everything, false
 	}
@@ -227,6 +227,13 @@ func (c comparison) explain(e *env, a, b span) {
 		if !ok || !math.IsInf(side.v.hi, 1) && !math.IsInf(side.v.lo, -1) {
 			continue
 		}
+		if why := f.f.OpenEnd(); why != "" {
+			e.because("%s: %s", f.f.Name, why)
+			return
+		}
+		if f.f.Kind == facts.Load || f.f.Kind == facts.Rate {
+			continue
+		}
 		end := "upper"
 		if math.IsInf(side.v.lo, -1) {
 			end = "lower"
@@ -290,10 +297,13 @@ func possibleOf(op string, a, b span) possible {
 func (c comparison) blame(e *env) {
 	for _, pair := range [][2]number{{c.a, c.b}, {c.b, c.a}} {
 		f, ok := pair[0].(figure)
+		limit, isLimit := pair[1].(literal)
+		if ok && f.f.Kind == facts.Load && isLimit {
+			e.never("%s cannot be shown to reach %g by what is planned", f.f.Name, float64(limit))
+		}
 		if !ok || !f.f.Known {
 			continue
 		}
-		limit, isLimit := pair[1].(literal)
 		switch {
 		case f.f.Kind == facts.Percentile, f.f.Kind == facts.Mean:
 			if need := f.f.Needed(e.level, 0); f.f.N < need {

@@ -10,6 +10,8 @@
 //	server.arrival.stray_requests           server/*.json
 //	manifest.server_before.version          manifest.json
 //	compare.baseline.ttft.p99_ms.change     against another run
+//	sweep.search.highest                    of a sweep, after sweep.json
+//	sweep.points["8"].ttft.p99_ms           of the runs of one load
 //
 // Several runs are repeats of one configuration and are pooled: shares and
 // percentiles over the requests of all, accuracies with the repeats of a

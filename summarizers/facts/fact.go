@@ -19,6 +19,7 @@ const (
 	Mean       Kind = "mean"       // of N values
 	Rate       Kind = "rate"       // per second, of N events
 	Change     Kind = "change"     // against a baseline
+	Load       Kind = "load"       // that a sweep found
 	Observed   Kind = "observed"   // certain of these runs; no estimate
 	Text       Kind = "text"       // a string, or yes and no
 )
@@ -43,8 +44,19 @@ type Fact struct {
 	Notes  []string // what was assumed or found
 
 	at     func(level float64) (interval.Interval, error)
-	design float64 // the largest design effect noted
+	reach  func(level float64) (highestLow, lowestHigh float64) // see Reach; nil = by kind
+	open   string                                               // why an end of the interval last given is open, where it is not for want of values
+	design float64                                              // the largest design effect noted
 }
+
+// OpenEnd says why the interval that was last asked for has an open end; "" where
+// there are too few values.
+func (f *Fact) OpenEnd() string { return f.open }
+
+// Bounded reports whether there is something to judge by: a value, or, where there
+// is no value, bounds that it would have to lie in. Of loads of which none holds
+// there is no highest, and yet it is known to lie below the lowest.
+func (f *Fact) Bounded() bool { return f.Value != nil || f.at != nil }
 
 // Defined reports whether there is a value.
 func (f *Fact) Defined() bool { return f.Value != nil || f.Text != nil }
@@ -53,10 +65,10 @@ func (f *Fact) Defined() bool { return f.Value != nil || f.Text != nil }
 // The error says why there is none.
 func (f *Fact) Interval(level float64) (interval.Interval, error) {
 	switch {
-	case f.Value == nil:
-		return interval.Interval{}, errors.New(f.Reason)
 	case f.at != nil:
 		return f.at(level)
+	case f.Value == nil:
+		return interval.Interval{}, errors.New(f.Reason)
 	}
 	return interval.Interval{Lo: *f.Value, Hi: *f.Value, Level: level, Method: string(Observed)}, nil
 }
@@ -66,6 +78,9 @@ func (f *Fact) Interval(level float64) (interval.Interval, error) {
 // end (+Inf), and N successes of N leave a low end below 1. Where nothing is
 // known before the run it is (+Inf, −Inf): anything can happen.
 func (f *Fact) Reach(level float64) (highestLow, lowestHigh float64) {
+	if f.reach != nil {
+		return f.reach(level)
+	}
 	highestLow, lowestHigh = math.Inf(1), math.Inf(-1)
 	if !f.Known {
 		return highestLow, lowestHigh

@@ -10,12 +10,15 @@ import (
 )
 
 // roots are the first words of names.
-var roots = []string{successRate, "perf", "accuracy", "client", "server", "manifest", "compare"}
+var roots = []string{successRate, "perf", "accuracy", "client", "server", "manifest", "compare"} // and sweep, of a sweep
 
 // Members are the keys of a group that a clause may go through: accuracy has one a
 // row of the whole data sets, perf, client and server one a model and data set.
 func (s *Set) Members(root string) ([]string, error) {
 	var out []string
+	if s.sweep != nil {
+		return nil, fmt.Errorf("a sweep has no %s to go through; name its points, as in sweep.points[\"8\"].ttft.p99_ms", root)
+	}
 	switch root {
 	case "perf", "client", "server":
 		for _, p := range s.pairs {
@@ -38,6 +41,14 @@ func (s *Set) Members(root string) ([]string, error) {
 func (s *Set) Lookup(p Path) (*Fact, error) {
 	if len(p) == 0 {
 		return nil, &UnknownError{"", "empty name"}
+	}
+	switch {
+	case s.sweep != nil && p[0] == "sweep":
+		return s.sweep.fact(p)
+	case s.sweep != nil && p[0] != "manifest":
+		return nil, s.sweep.foreign(p)
+	case p[0] == "sweep":
+		return nil, &UnknownError{p.String(), "; this is no sweep: sweep.… are figures of `bench sweep`"}
 	}
 	switch p[0] {
 	case successRate:

@@ -25,6 +25,7 @@ type Set struct {
 	client   map[outputs.Pair]*document
 	server   map[outputs.Pair]*document
 	baseline *Set
+	sweep    *sweepFacts // nil of runs
 	// Why the runs are not like the baseline; see Unlike.
 	unlikePerformance, unlikeAccuracy []string
 	planned                           bool
@@ -362,6 +363,9 @@ func (s *Set) Pairs() []outputs.Pair { return s.pairs }
 
 // Paths are all names that have a value, for listing.
 func (s *Set) Paths() []Path {
+	if s.sweep != nil {
+		return append(s.sweep.paths(), s.manifestPaths()...)
+	}
 	out := []Path{{successRate}}
 	for _, r := range s.rows {
 		for _, n := range s.scores[r].names() {
@@ -381,6 +385,10 @@ func (s *Set) Paths() []Path {
 		d := s.client[p]
 		d.list(func(rest Path) { out = append(out, d.prefix.with(rest...)) })
 	}
+	return append(out, s.manifestPaths()...)
+}
+
+func (s *Set) manifestPaths() (out []Path) {
 	s.manifest.list(func(rest Path) {
 		if len(rest) > 0 && rest[0] != "client_health" {
 			out = append(out, s.manifest.prefix.with(rest...))

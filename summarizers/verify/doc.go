@@ -1,7 +1,8 @@
 // Package verify checks a run folder against itself, offline: that the files are
 // those the manifest gives hashes of, that no record is torn or missing, and that
 // every number in performances/*.json and *.csv, results/*.json and the summary
-// is what the records and answers give.
+// is what the records and answers give, and that the verdict of an acceptance
+// contract is what the contract in the folder gives.
 //
 // The order of trust is: the manifest's hashes vouch for records, answers and
 // configurations; records vouch for performance figures and for the answers'

@@ -25,7 +25,7 @@ func (s Status) Bad() bool { return s == Differs || s == Missing || s == Unreada
 // Finding is what came of checking one file for one thing. There may be several
 // for a file.
 type Finding struct {
-	Check  string `json:"check"` // hash, records, answers, performance, scores, summary, data
+	Check  string `json:"check"` // hash, records, answers, performance, scores, summary, verdict, data
 	File   string `json:"file"`  // relative to the run folder; a data file as the manifest has it
 	Where  string `json:"where,omitempty"`
 	Status Status `json:"status"`

@@ -67,6 +67,7 @@ func Run(ctx context.Context, run *outputs.Run, o Options) (*Report, error) {
 	v.sweep()
 	v.summaries()
 	v.server(pairs)
+	v.verdict()
 	v.others()
 	return r, nil
 }

@@ -360,11 +360,16 @@ func (v *verifier) sameText(path string, want []byte) {
 		v.add(Finding{Check: "summary", File: file, Status: Missing, Detail: "it belongs to the summary's CSV"})
 		return
 	}
+	v.sameLines("summary", file, got, want, "as made again")
+}
+
+// sameLines compares two texts line by line.
+func (v *verifier) sameLines(check, file string, got, want []byte, agreed string) {
 	if bytes.Equal(got, want) {
-		v.ok("summary", file, "as made again")
+		v.ok(check, file, "%s", agreed)
 		return
 	}
-	list := &limited{r: v.Report, check: "summary", file: file}
+	list := &limited{r: v.Report, check: check, file: file}
 	a, b := strings.Split(string(got), "\n"), strings.Split(string(want), "\n")
 	for i := range max(len(a), len(b)) {
 		x, y := "", ""

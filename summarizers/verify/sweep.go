@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"ais_bench/outputs"
+	"ais_bench/summarizers/facts"
 )
 
 // Sweep is a sweep's or a grid's files made again from the records of its points.
@@ -19,6 +20,8 @@ type Sweep struct {
 	JSON   map[string]any           // keys of File
 	Report *outputs.ReportData      // of report.json
 	Why    string                   // why they could not be made
+	// Facts are the figures that a contract is judged by; nil where there are none.
+	Facts func(*outputs.Run, facts.Options) (*facts.Set, error)
 }
 
 // sweep compares the files beside a sweep's points.

@@ -227,6 +227,16 @@ func (s *Store) SetPlan(plan any) error {
 	return s.keep()
 }
 
+// Attach keeps a file under configs/ with its hash in the manifest.
+func (s *Store) Attach(list ...tasks.Attachment) error {
+	for _, a := range list {
+		if _, err := tasks.Attach(s.run, s.manifest, a); err != nil {
+			return &tasks.EnvironmentError{Err: err}
+		}
+	}
+	return s.keep()
+}
+
 func (s *Store) changed(list []string) error {
 	if len(list) == 0 {
 		return nil

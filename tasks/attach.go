@@ -1,0 +1,54 @@
+package tasks
+
+import (
+	"slices"
+
+	"ais_bench/outputs"
+)
+
+// Attach keeps a file under configs/ of a run, with its hash in the manifest. A run
+// that holds another one of the kind and name keeps both. It reports whether m was
+// changed; writing it is the caller's affair.
+func Attach(run *outputs.Run, m *outputs.Manifest, a Attachment) (bool, error) {
+	session := max(len(m.Sessions), 1)
+	for _, c := range m.Configs { // a file name that is not taken
+		if c.Kind == a.Kind && c.Name == a.Name && c.Session >= session {
+			session = c.Session + 1
+		}
+	}
+	before := slices.Clone(m.Configs)
+	if err := storeText(run, m, map[string]bool{}, session, a.Kind, a.Name, a.Origin, a.Text); err != nil {
+		return false, err
+	}
+	changed := len(m.Configs) > len(before)
+	for k, v := range a.Facts {
+		if m.Extra[k] != v {
+			extra(m, k, v)
+			changed = true
+		}
+	}
+	return changed, nil
+}
+
+// AttachTo is Attach to a run that is over; it writes the manifest.
+func AttachTo(run *outputs.Run, list ...Attachment) error {
+	m, err := run.ReadManifest()
+	if err != nil {
+		return &EnvironmentError{err}
+	}
+	changed := false
+	for _, a := range list {
+		c, err := Attach(run, m, a)
+		if err != nil {
+			return &EnvironmentError{err}
+		}
+		changed = changed || c
+	}
+	if !changed {
+		return nil
+	}
+	if err := run.WriteManifest(m); err != nil {
+		return &EnvironmentError{err}
+	}
+	return nil
+}
