@@ -13,7 +13,7 @@
 set -euo pipefail
 runs=${1:-20} prompts=${2:-800} scale=${3:-1} jobs=${4:-1} bench=${AIS_BENCH:-ais_bench}
 work=$(mktemp -d)
-trap 'kill $(cat "$work"/*.pid) 2>/dev/null; wait; rm -rf "$work"' EXIT # without its simulator a run ends
+trap 'kill $(cat "$work"/*.pid) 2>/dev/null || true; wait || true; rm -rf "$work"' EXIT # without its simulator a run ends
 
 worker() { # number: every JOBS-th run
 	local out=$work/sim$1 url sim

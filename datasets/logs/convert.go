@@ -186,13 +186,15 @@ type shareGPTTurn struct {
 
 // WriteShareGPT writes a ShareGPT JSON list. An entry without an answer gets an
 // empty one, which the sharegpt workload accepts when an output length is set.
+// What the system said stands before the first question, in its turn: readers of
+// the format take the first turn for the prompt and the second for its answer.
 func WriteShareGPT(w io.Writer, entries []Entry) error {
 	b := bufio.NewWriter(w)
 	b.WriteString("[")
 	for i := range entries {
 		e := &entries[i]
 		row := shareGPTRow{ID: e.id(i), Synthetic: e.Synthetic}
-		for _, t := range e.Turns {
+		for _, t := range withoutSystem(e.Turns) {
 			from := map[string]string{"user": "human", "assistant": "gpt"}[t.Role]
 			if from == "" {
 				from = t.Role
@@ -210,6 +212,25 @@ func WriteShareGPT(w io.Writer, entries []Entry) error {
 	}
 	b.WriteString("\n]\n")
 	return b.Flush()
+}
+
+// withoutSystem moves the system turns at the start into the turn that follows them.
+func withoutSystem(turns []datasets.Turn) []datasets.Turn {
+	n := 0
+	var texts []string
+	for n < len(turns) && turns[n].Role == "system" {
+		texts = append(texts, turns[n].Text)
+		n++
+	}
+	if n == 0 {
+		return turns
+	}
+	if n == len(turns) {
+		return []datasets.Turn{{Role: "user", Text: strings.Join(texts, "\n")}}
+	}
+	rest := slices.Clone(turns[n:])
+	rest[0].Text = strings.Join(append(texts, rest[0].Text), "\n")
+	return rest
 }
 
 type customRow struct {

@@ -110,6 +110,13 @@ func TestRedact(t *testing.T) {
 		`{"api_key": "s3cr3tvalue"}`:                                                `{"api_key": "[KEY]"}`,
 		"AKIAABCDEFGHIJKLMNOP":                                                      "[KEY]",
 		"-----BEGIN RSA PRIVATE KEY-----\nMIIE\n-----END RSA PRIVATE KEY-----\nbye": "[KEY]\nbye",
+		"export DB_PASSWORD=hunter2hunter OPENAI_API_KEY=abcdefghijk":               "export DB_PASSWORD=[KEY] OPENAI_API_KEY=[KEY]",
+		"aws_secret_access_key = wJalrXUtnFEMI/K7MDENG":                             "aws_secret_access_key = [KEY]",
+		"client_secret: abcdefgh, HF_TOKEN=hf0123456789":                            "client_secret: [KEY], HF_TOKEN=[KEY]",
+		`{\"clientSecret\": \"s3cr3tvalue\"}`:                                       `{\"clientSecret\": \"[KEY]\"}`,
+		"Authorization: Basic dXNlcjpwYXNz":                                         "Authorization: Basic [KEY]",
+		"a basic understanding of max_tokens: 1000000":                              "a basic understanding of max_tokens: 1000000",
+		"call 415 555 2671, 030 12345678 or 020 7946 0958":                          "call [PHONE], [PHONE] or [PHONE]",
 		"version 1.2.3, year 2024-05-06, 12345678, pi 3.14159265358979":             "version 1.2.3, year 2024-05-06, 12345678, pi 3.14159265358979",
 		"f(x) = a[0] + x@y":                                                         "f(x) = a[0] + x@y",
 	} {
@@ -258,7 +265,7 @@ func TestWrittenFilesAreRead(t *testing.T) {
 			t.Errorf("%s is not JSON: %s", name, b.String())
 		}
 		got, _, err := Read(write(t, "out", b.String()), Fields{})
-		if err != nil || len(got) != 2 || got[0].Prompt() != e[0].Prompt() || got[1].Prompt() != "x\ny" || got[1].Turns[0].Role != "system" {
+		if err != nil || len(got) != 2 || got[0].Prompt() != e[0].Prompt() || got[1].Prompt() != "x\ny" || got[1].Turns[0].Role != map[string]string{"custom": "system", "sharegpt": "user"}[name] {
 			t.Errorf("%s: %+v, %v", name, got, err)
 			continue
 		}

@@ -35,16 +35,19 @@ var rules = []rule{
 	{re: regexp.MustCompile(`\bAIza[A-Za-z0-9_-]{35}`), with: RedactedKey},
 	{re: regexp.MustCompile(`\beyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]*`), with: RedactedKey},
 	{re: regexp.MustCompile(`(?i)\bbearer\s+([A-Za-z0-9._~+/-]{16,}=*)`), with: RedactedKey, group: 1},
-	{re: regexp.MustCompile(`(?i)\b(?:api[_-]?key|access[_-]?key|secret(?:[_-]?key)?|auth[_-]?token|access[_-]?token|password|passwd)["']?\s*[:=]\s*["']?([^\s"',;}&]{6,})`), with: RedactedKey, group: 1,
+	{re: regexp.MustCompile(`(?i)\bauthorization\\?["']?\s*[:=]\s*\\?["']?basic\s+([A-Za-z0-9+/]{6,}=*)`), with: RedactedKey, group: 1},
+	// The name may have a prefix (DB_PASSWORD, aws_secret_access_key, clientSecret), the quotes backslashes (JSON in JSON).
+	{re: regexp.MustCompile(`(?i)(?:api[_-]?key|access[_-]?key(?:[_-]?id)?|secret(?:[_-]?key)?|(?:api|auth|access|refresh|session|bot|hf|github|gitlab|id)[_-]?token|password|passwd|pwd)\\?["']?\s*[:=]\s*\\?["']?([^\s"',;}&\\]{6,})`), with: RedactedKey, group: 1,
 		ok: func(m string) bool { return !strings.HasPrefix(m, "[") && !strings.HasPrefix(m, "$") }},
 	{re: regexp.MustCompile(`[A-Za-z0-9._%+-]+@[A-Za-z0-9-]+(?:\.[A-Za-z0-9-]+)*\.[A-Za-z]{2,}`), with: RedactedEmail},
 	{re: regexp.MustCompile(`\d(?:[ -]?\d){12,18}`), with: RedactedCard, alone: true, ok: luhn},
 	{re: regexp.MustCompile(`\+\d{1,3}[ .-]?(?:\(\d{1,4}\)[ .-]?)?\d{1,4}(?:[ .-]?\d{2,4}){1,4}`), with: RedactedPhone, alone: true,
 		ok: func(m string) bool { n := digits(m); return n >= 8 && n <= 15 }},
 	{re: regexp.MustCompile(`\(\d{3}\) ?\d{3}[ .-]\d{4}`), with: RedactedPhone, alone: true},
-	{re: regexp.MustCompile(`\d{3}[.-]\d{3}[.-]\d{4}`), with: RedactedPhone, alone: true},
+	{re: regexp.MustCompile(`\d{3}[ .-]\d{3}[ .-]\d{4}`), with: RedactedPhone, alone: true},
 	{re: regexp.MustCompile(`1[3-9]\d[ -]?\d{4}[ -]?\d{4}`), with: RedactedPhone, alone: true}, // mainland China, mobile
-	{re: regexp.MustCompile(`0\d{2,3}-\d{7,8}`), with: RedactedPhone, alone: true},             // and landline
+	{re: regexp.MustCompile(`0\d{2,4}[ /-]\d{6,8}`), with: RedactedPhone, alone: true},         // landlines with an area code
+	{re: regexp.MustCompile(`0\d{2,4} \d{3,4} \d{3,4}`), with: RedactedPhone, alone: true},
 }
 
 func digits(s string) int {
@@ -78,7 +81,7 @@ func luhn(s string) bool {
 
 // Redact replaces e-mail addresses, phone numbers, payment card numbers (with a
 // valid check digit) and credentials (private keys, tokens of known shapes, values
-// of api_key=, password: and the like), and adds to found, by replacement, how many.
+// of api_key=, DB_PASSWORD=, "client_secret": and the like), and adds to found, by replacement, how many.
 // It knows shapes, not meanings: names, addresses and numbers written out in words
 // stay.
 func Redact(text string, found map[string]int) string {

@@ -188,11 +188,11 @@ func because(notes []string) string {
 // turn reads a message whose content is a string or a list of text parts.
 func (m customMessage) turn() (datasets.Turn, error) {
 	switch m.Role {
-	case "system", "user", "assistant":
+	case "system", "user", "assistant", "tool":
 	case "developer":
 		m.Role = "system"
 	default:
-		return datasets.Turn{}, fmt.Errorf("role %q is not known; give system, user or assistant", m.Role)
+		return datasets.Turn{}, fmt.Errorf("role %q is not known; give system, user, assistant or tool", m.Role)
 	}
 	var text string
 	if json.Unmarshal(m.Content, &text) == nil {
