@@ -57,6 +57,7 @@ var termsSweep = map[string]string{
 	"highest load that holds %s: %s (to %s; %s fails: %s)":                                            "满足 {1} 的最高负载：{2}（精度 {3}；{4}不满足：{5}）",
 	"highest load that holds %s: %s (to %s; %s undecided: %s)":                                        "满足 {1} 的最高负载：{2}（精度 {3}；{4}未定：{5}）",
 	"no load tried holds %s: not even %s (%s)":                                                        "试过的负载都不满足 {1}：{2}也不满足（{3}）",
+	"recommended operating point, %s below: %s (not measured)":                                        "推荐工作点，低 {1}：{2}（未测量）",
 	"%s = %s, interval %s to %s over %d runs":                                                         "{1} = {2}，{5} 次运行的区间为 {3} 至 {4}",
 	"head-room there: %s":         "该处的余量：{1}",
 	"%s = %s, limit %s (%s left)": "{1} = {2}，限值 {3}（余 {4}）",

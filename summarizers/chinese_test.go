@@ -175,9 +175,9 @@ func TestChineseSweeps(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		eight, sixteen, seven := 8.0, 16.0, 4.0
+		eight, sixteen, half := 8.0, 16.0, 4.0
 		d := &capacity.Document{Curve: curve, SLO: slo, Metrics: []string{"ttft", "tpot"}, ByLength: true, Notes: []string{"the sweep is incomplete: 503"},
-			Capacity: &capacity.Capacity{SLO: slo.String(), Highest: &eight, Above: &sixteen, AboveState: capacity.Fails, Step: 1, Headroom: 0.1, Recommended: &seven,
+			Capacity: &capacity.Capacity{SLO: slo.String(), Highest: &eight, Above: &sixteen, AboveState: capacity.Fails, Step: 1, Headroom: 0.5, Recommended: &half,
 				Tried: []capacity.Tried{{Value: 8, State: capacity.Holds, Runs: 2}, {Value: 16, State: capacity.Fails, Runs: 2}}}}
 		d.Evaluate()
 		if _, err := SweepReport(run, d, nil, ReportOptions{Lang: "zh", Formats: []string{"xlsx", "html"}, Findings: d.Texts(), Notes: d.Notes}); err != nil {

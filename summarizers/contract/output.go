@@ -179,7 +179,7 @@ func (m Metric) span() string {
 	switch {
 	case m.Method == "":
 		return "-"
-	case m.Low != nil && m.High != nil && *m.Low == *m.High:
+	case m.Low != nil && m.High != nil && *m.Low == *m.High && m.Method != "search" && m.Method != "power": // loads between which none was tried
 		return "certain"
 	case m.Low == nil && m.High == nil && m.Level == nil:
 		return "certain"

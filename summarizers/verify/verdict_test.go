@@ -188,6 +188,26 @@ func TestVerdictsThatCannotBeChecked(t *testing.T) {
 	remove(run.Path("verdict.json"))
 	has(run, Missing, "verdict.json", "its verdict is gone")
 
+	// Another version of the program: what it says may be put otherwise, its numbers count.
+	run = held(t, clauses, nil)
+	edit(run.Path("verdict.json"), "all 2 deciding clauses passed", "both deciding clauses passed")
+	has(run, Differs, "verdict.json", "reason: stored")
+	of := func() (bad []Finding) {
+		for _, f := range verified(t, run, Options{Tool: outputs.ToolInfo{Name: "ais_bench", Version: "2"}}).Findings {
+			if f.Check == "verdict" && f.Status.Bad() {
+				bad = append(bad, f)
+			}
+		}
+		return bad
+	}
+	if bad := of(); len(bad) > 0 {
+		t.Errorf("another version: %+v", bad)
+	}
+	edit(run.Path("verdict.json"), `"n": 60`, `"n": 61`)
+	if bad := of(); len(bad) != 1 || bad[0].Stored != "61" {
+		t.Errorf("another version, a number changed: %+v", bad)
+	}
+
 	// A baseline that is there, was changed, is gone.
 	const compares = `name: service
 clauses:
