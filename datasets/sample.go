@@ -40,6 +40,16 @@ type Sample struct {
 	Headers   map[string]string // extra request headers of this sample (a routing key …)
 }
 
+// Key is the sample's stable id across sub-sets: "Subset/ID", or ID alone without
+// a sub-set. Records carry it as their SampleID, so that whatever is looked up by a
+// record's SampleID is kept under it.
+func (s *Sample) Key() string {
+	if s.Subset == "" {
+		return s.ID
+	}
+	return s.Subset + "/" + s.ID
+}
+
 // FollowUp is a turn of a conversation after the first.
 type FollowUp struct {
 	Text string // what the user says

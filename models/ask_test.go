@@ -330,28 +330,38 @@ func TestReuse(t *testing.T) {
 
 // TestStaleConnection: the server reads the second request on a connection and
 // closes it without a byte, as one does whose keep-alive time has just run out.
+// Under TLS it takes its leave first (close_notify), which are bytes on the wire
+// but none of a response.
 func TestStaleConnection(t *testing.T) {
-	for _, how := range []string{"close", "reset"} {
-		srv := serve(t, func(c *call) {
-			if c.nth > 0 {
-				if how == "reset" {
-					c.reset()
-				}
-				_ = c.w.Close()
-				return
+	for _, secure := range []bool{false, true} {
+		for _, how := range []string{"close", "reset"} {
+			start := serve
+			if secure {
+				start = serveTLS
 			}
-			c.send(sseHead)
-			c.text("a")
-			c.finish(1)
-		})
-		client := mustNew(t, chatConfig(srv.URL), Options{})
-		ask(t, client, streamed("x"))
-		r := ask(t, client, streamed("y"))
-		if r.Status != outputs.StatusOK || r.Resent != 1 || r.Reused {
-			t.Errorf("%s: status %s (%s), resent %d, reused %v", how, r.Status, r.Error, r.Resent, r.Reused)
-		}
-		if st := client.Stats(); st.Resent != 1 || st.Opened != 2 || st.Open != 1 {
-			t.Errorf("%s: pool %+v", how, st)
+			srv := start(t, func(c *call) {
+				if c.nth > 0 {
+					if how == "reset" {
+						c.reset()
+					}
+					_ = c.w.Close()
+					return
+				}
+				c.send(sseHead)
+				c.text("a")
+				c.finish(1)
+			})
+			cfg := chatConfig(srv.URL)
+			cfg.Insecure = secure
+			client := mustNew(t, cfg, Options{})
+			ask(t, client, streamed("x"))
+			r := ask(t, client, streamed("y"))
+			if r.Status != outputs.StatusOK || r.Resent != 1 || r.Reused {
+				t.Errorf("TLS %v, %s: status %s (%s), resent %d, reused %v", secure, how, r.Status, r.Error, r.Resent, r.Reused)
+			}
+			if st := client.Stats(); st.Resent != 1 || st.Opened != 2 || st.Open != 1 {
+				t.Errorf("TLS %v, %s: pool %+v", secure, how, st)
+			}
 		}
 	}
 }

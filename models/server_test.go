@@ -3,10 +3,16 @@ package models
 import (
 	"bufio"
 	"context"
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/tls"
+	"crypto/x509"
 	"encoding/json"
 	"fmt"
 	"io"
 	"log"
+	"math/big"
 	"net"
 	"net/http"
 	"strings"
@@ -66,8 +72,12 @@ func (c *call) json(code int, body string) {
 }
 
 func (c *call) reset() {
-	_ = c.w.(*net.TCPConn).SetLinger(0)
-	_ = c.w.Close()
+	raw := c.w
+	if secure, ok := raw.(*tls.Conn); ok {
+		raw = secure.NetConn()
+	}
+	_ = raw.(*net.TCPConn).SetLinger(0)
+	_ = raw.Close()
 }
 
 // rawServer is an HTTP server whose answers are written byte by byte by a test.
@@ -88,7 +98,31 @@ func serve(t testing.TB, handler func(c *call)) *rawServer {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := &rawServer{URL: "http://" + l.Addr().String(), l: l, stop: make(chan struct{})}
+	return serveOn(t, l, "http", handler)
+}
+
+// serveTLS is serve behind TLS, with a certificate that no authority has signed.
+func serveTLS(t testing.TB, handler func(c *call)) *rawServer {
+	t.Helper()
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	about := &x509.Certificate{SerialNumber: big.NewInt(1), NotAfter: time.Now().Add(time.Hour)}
+	der, err := x509.CreateCertificate(rand.Reader, about, about, key.Public(), key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	l, err := tls.Listen("tcp", "127.0.0.1:0", &tls.Config{Certificates: []tls.Certificate{{Certificate: [][]byte{der}, PrivateKey: key}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return serveOn(t, l, "https", handler)
+}
+
+func serveOn(t testing.TB, l net.Listener, scheme string, handler func(c *call)) *rawServer {
+	t.Helper()
+	s := &rawServer{URL: scheme + "://" + l.Addr().String(), l: l, stop: make(chan struct{})}
 	s.wg.Add(1)
 	go func() {
 		defer s.wg.Done()

@@ -24,7 +24,7 @@ func TestRequestsMadeAheadAreTheSameRequests(t *testing.T) {
 	prompts := map[string]string{}
 	for i := range task.Estimate.Set.Samples {
 		s := &task.Estimate.Set.Samples[i]
-		prompts[sampleKey(s)] = promptText(newRequest(m.Config, set.Config, s, s.Prompt))
+		prompts[s.Key()] = promptText(newRequest(m.Config, set.Config, s, s.Prompt))
 	}
 	for _, r := range measured(t, out.Run, task.Task) {
 		if r.Prompt != prompts[r.SampleID] || r.PromptSHA256 != sha256Hex(r.Prompt) {

@@ -54,7 +54,7 @@ func (in *inference) questions() (todo []question, resumed int, err error) {
 		}
 	}
 	for _, q := range allQuestions(in.task, in.set) {
-		if done[outputs.PredictionKey{SampleID: sampleKey(q.sample), Repeat: q.repeat, Turn: lastTurn(q.sample), SessionID: q.sample.SessionID}] {
+		if done[outputs.PredictionKey{SampleID: q.sample.Key(), Repeat: q.repeat, Turn: lastTurn(q.sample), SessionID: q.sample.SessionID}] {
 			resumed++
 			continue
 		}
@@ -194,7 +194,7 @@ func checkTimestamps(t *Task, set *datasets.Set) error {
 		if s := &set.Samples[i]; s.ArriveNS >= 0 {
 			timed++
 		} else if without == "" {
-			without = sampleKey(s)
+			without = s.Key()
 		}
 	}
 	switch n := len(set.Samples); {

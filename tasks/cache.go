@@ -229,12 +229,7 @@ func SaltPrompts(set *datasets.Set, salt string) *datasets.Set {
 		return datasets.Prompt{Text: salt + " " + p.Text}
 	}
 	for i := range out.Samples {
-		s := &out.Samples[i]
-		s.Prompt = prompt(s.Prompt)
-		s.Choices = slices.Clone(s.Choices)
-		for k := range s.Choices {
-			s.Choices[k] = prompt(s.Choices[k])
-		}
+		out.Samples[i] = changePrompts(out.Samples[i], prompt)
 	}
 	return &out
 }

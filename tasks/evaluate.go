@@ -159,7 +159,7 @@ func scoreStored(ctx context.Context, out *Outcome, to *TaskOutcome, opts *Optio
 	for i := range set.Samples {
 		s := &set.Samples[i]
 		for r := range repeats {
-			k := outputs.PredictionKey{SampleID: sampleKey(s), Repeat: int32(r), SessionID: s.SessionID}
+			k := outputs.PredictionKey{SampleID: s.Key(), Repeat: int32(r), SessionID: s.SessionID}
 			if rules[s.Subset] == nil || !set.Config.Graded(s) {
 				continue // only timed; the loader has warned of rows without a reference
 			}
@@ -171,7 +171,7 @@ func scoreStored(ctx context.Context, out *Outcome, to *TaskOutcome, opts *Optio
 			}
 			if !samePrompts {
 				if p.PromptSHA256 == "" && known {
-					return nil, fmt.Errorf("evaluate %s: sample %s: the prompts have changed since the answers were given, and this one does not say to which it was given; score with the configuration and data of the run", t, sampleKey(s))
+					return nil, fmt.Errorf("evaluate %s: sample %s: the prompts have changed since the answers were given, and this one does not say to which it was given; score with the configuration and data of the run", t, s.Key())
 				}
 				if err := checkPrompt(t, set, s, p); err != nil {
 					return nil, fmt.Errorf("evaluate %s: %w", t, err)
@@ -197,7 +197,7 @@ func scoreStored(ctx context.Context, out *Outcome, to *TaskOutcome, opts *Optio
 		j := jobs[i]
 		v, err := rules[j.sample.Subset].Score(ctx, answerOf(j.p), itemOf(j.sample))
 		if err != nil {
-			return fmt.Errorf("sample %s: %w", sampleKey(j.sample), err)
+			return fmt.Errorf("sample %s: %w", j.sample.Key(), err)
 		}
 		verdicts[i] = v
 		opts.Observer.Scored(t, int(finished.Add(1)), len(jobs))
@@ -210,7 +210,7 @@ func scoreStored(ctx context.Context, out *Outcome, to *TaskOutcome, opts *Optio
 	var scored []evaluators.Scored
 	byVerdict := map[outputs.PredictionKey]*evaluators.Verdict{}
 	for i, j := range jobs {
-		scored = append(scored, evaluators.Scored{ItemID: sampleKey(j.sample), Subset: j.sample.Subset, Repeat: int(j.key.Repeat), Verdict: verdicts[i],
+		scored = append(scored, evaluators.Scored{ItemID: j.sample.Key(), Subset: j.sample.Subset, Repeat: int(j.key.Repeat), Verdict: verdicts[i],
 			References: itemOf(j.sample).References()})
 		byVerdict[j.key] = &verdicts[i]
 	}
@@ -242,7 +242,7 @@ func answerOf(p *outputs.Prediction) evaluators.Answer {
 }
 
 func itemOf(s *datasets.Sample) evaluators.Item {
-	it := evaluators.Item{ID: sampleKey(s), Subset: s.Subset, Gold: s.Gold, Golds: s.Golds, Labels: s.Labels, Fields: s.Fields}
+	it := evaluators.Item{ID: s.Key(), Subset: s.Subset, Gold: s.Gold, Golds: s.Golds, Labels: s.Labels, Fields: s.Fields}
 	it.Prompt = s.Prompt.String()
 	return it
 }
@@ -389,7 +389,7 @@ func promptVersion(set *datasets.Set, t *Task) string {
 	all := ""
 	for i := range set.Samples {
 		s := &set.Samples[i]
-		all = sha256Hex(all + sampleKey(s) + "\x00" + s.Prompt.String())
+		all = sha256Hex(all + s.Key() + "\x00" + s.Prompt.String())
 		for _, c := range s.Choices {
 			all = sha256Hex(all + c.String())
 		}

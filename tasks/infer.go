@@ -323,7 +323,7 @@ func (in *inference) pause(ctx context.Context, d time.Duration) bool {
 // turn a question's labels (PPL). Attempts of earlier sessions count.
 func (in *inference) label(rec *outputs.Record, q question, round, turn, attempt int, slot load.Slot) {
 	rec.Model, rec.Dataset = in.task.ModelAbbr, in.task.DatasetAbbr
-	rec.SampleID, rec.SessionID = sampleKey(q.sample), q.sample.SessionID
+	rec.SampleID, rec.SessionID = q.sample.Key(), q.sample.SessionID
 	rec.Repeat, rec.Turn, rec.Phase = q.repeat+int32(round*in.task.repeats()), int32(turn), slot.Phase
 	rec.Attempt = int32(attempt)
 	if slot.Phase == outputs.PhaseMeasured {

@@ -18,14 +18,6 @@ type question struct {
 	repeat int32
 }
 
-// sampleKey is the stable id of a sample across sub-sets.
-func sampleKey(s *datasets.Sample) string {
-	if s.Subset == "" {
-		return s.ID
-	}
-	return s.Subset + "/" + s.ID
-}
-
 // numReturnSequences is AISBench's spelling of repeats. It is ours to carry
 // out, so it never reaches the server.
 const numReturnSequences = "num_return_sequences"

@@ -41,7 +41,7 @@ type leftover struct {
 
 // label is the record of a question's label, nil when it has to be asked for.
 func (l leftover) label(q question, label int) *outputs.Record {
-	return l.labels[outputs.PredictionKey{SampleID: sampleKey(q.sample), Repeat: q.repeat, Turn: int32(label), SessionID: q.sample.SessionID}]
+	return l.labels[outputs.PredictionKey{SampleID: q.sample.Key(), Repeat: q.repeat, Turn: int32(label), SessionID: q.sample.SessionID}]
 }
 
 // recoverAnswers completes the predictions of a killed run from its records: the
@@ -58,7 +58,7 @@ func recoverAnswers(run *outputs.Run, t *Task, set *datasets.Set, note func(stri
 	}
 	missing := map[outputs.PredictionKey]question{}
 	for _, q := range allQuestions(t, set) {
-		k := outputs.PredictionKey{SampleID: sampleKey(q.sample), Repeat: q.repeat, Turn: lastTurn(q.sample), SessionID: q.sample.SessionID}
+		k := outputs.PredictionKey{SampleID: q.sample.Key(), Repeat: q.repeat, Turn: lastTurn(q.sample), SessionID: q.sample.SessionID}
 		if !done[k] {
 			k.Turn = 0
 			missing[k] = q
@@ -152,7 +152,7 @@ func fingerprintOf(t *Task, est Estimate) fingerprint {
 	for i := range est.Set.Samples {
 		s := &est.Set.Samples[i]
 		req := newRequest(t.Model.Config, est.Set.Config, s, s.Prompt)
-		prompts = sha256Hex(prompts + sampleKey(s) + "\x00" + promptText(req))
+		prompts = sha256Hex(prompts + s.Key() + "\x00" + promptText(req))
 		for _, f := range s.FollowUps {
 			reply := ""
 			if f.Reply != nil {
@@ -252,5 +252,5 @@ func checkPrompt(t *Task, set *datasets.Set, s *datasets.Sample, p *outputs.Pred
 			return nil
 		}
 	}
-	return fmt.Errorf("sample %s: the stored answer was given to another prompt (data or template have changed since); start a new run without --reuse", sampleKey(s))
+	return fmt.Errorf("sample %s: the stored answer was given to another prompt (data or template have changed since); start a new run without --reuse", s.Key())
 }

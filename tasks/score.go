@@ -168,7 +168,7 @@ func (o ScoreOptions) read(ctx context.Context) ([]ScoredAnswer, *datasets.Set, 
 		for k, v := range s.Fields {
 			fields = withField(fields, k, v)
 		}
-		answers[i].Item = evaluators.Item{ID: sampleKey(s), Subset: s.Subset, Gold: s.Gold, Golds: s.Golds, Labels: s.Labels, Fields: fields, Prompt: s.Prompt.String()}
+		answers[i].Item = evaluators.Item{ID: s.Key(), Subset: s.Subset, Gold: s.Gold, Golds: s.Golds, Labels: s.Labels, Fields: fields, Prompt: s.Prompt.String()}
 	}
 	return answers, set, nil
 }

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"sync"
 
-	"ais_bench/datasets"
 	"ais_bench/models"
 	"ais_bench/outputs"
 	"ais_bench/tasks/load"
@@ -80,11 +79,12 @@ func (w *warmth) add(res *models.Result) {
 // for a measured request nor profits from one.
 func (in *inference) unmeasured(ctx context.Context, s load.Slot) *models.Result {
 	sample := &in.set.Samples[s.Index%len(in.set.Samples)]
-	prompt := sample.Prompt
-	if len(sample.Choices) > 0 {
-		prompt = sample.Choices[0]
+	salted := changePrompts(*sample, saltUnmeasured(s.Phase, s.Index))
+	prompt := salted.Prompt
+	if len(salted.Choices) > 0 {
+		prompt = salted.Choices[0]
 	}
-	req := newRequest(in.svc.cfg, in.set.Config, sample, saltPrompt(prompt, s.Phase, s.Index))
+	req := newRequest(in.svc.cfg, in.set.Config, &salted, prompt)
 	if len(sample.Choices) > 0 {
 		req.MaxTokens, req.Stream = 1, false
 	}
@@ -97,22 +97,4 @@ func (in *inference) unmeasured(ctx context.Context, s load.Slot) *models.Result
 	in.label(rec, question{sample: sample}, 0, 0, 0, s)
 	in.keep(rec)
 	return res
-}
-
-// saltPrompt makes a prompt that shares no prefix with the original.
-func saltPrompt(p datasets.Prompt, phase outputs.Phase, i int) datasets.Prompt {
-	salt := fmt.Sprintf("Not measured, %s %d.\n", phase, i)
-	switch {
-	case len(p.TokenIDs) > 0:
-		ids := append([]int(nil), p.TokenIDs...)
-		for a, b := 0, len(ids)-1; a < b; a, b = a+1, b-1 {
-			ids[a], ids[b] = ids[b], ids[a]
-		}
-		return datasets.Prompt{TokenIDs: ids}
-	case len(p.Turns) > 0:
-		turns := append([]datasets.Turn(nil), p.Turns...)
-		turns[0].Text = salt + turns[0].Text
-		return datasets.Prompt{Turns: turns}
-	}
-	return datasets.Prompt{Text: salt + p.Text}
 }

@@ -149,7 +149,9 @@ func (c *Client) Do(ctx context.Context, req *Request) (*Exchange, error) {
 		if err == nil {
 			return x, nil
 		}
-		seen := x.BytesIn() > 0
+		// Not BytesIn: under TLS the farewell of a server that closes (close_notify) is
+		// bytes too, and none of a response.
+		seen := x.FirstByte != outputs.Never
 		x.detach(false)
 		if x.Reused && !seen && !fresh && ctx.Err() == nil && connectionDied(err) {
 			fresh = true

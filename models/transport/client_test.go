@@ -207,6 +207,64 @@ func TestIdleConnections(t *testing.T) {
 	}
 }
 
+// TestLimitsEndWithTheirRequest: an idle connection has no deadline of the request
+// before, so that it is alive when that would have passed.
+func TestLimitsEndWithTheirRequest(t *testing.T) {
+	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "x") }))
+	defer srv.Close()
+	const limit = 100 * time.Millisecond
+	var all sync.WaitGroup
+	for _, limits := range []Limits{{Total: limit}, {FirstToken: limit}, {Idle: limit}, {FirstToken: limit, Idle: limit, Total: limit}} {
+		c := newTestClient(t, ClientConfig{Origin: srv.URL})
+		all.Go(func() {
+			for i := range 3 {
+				if i > 0 {
+					time.Sleep(2 * limit)
+				}
+				x, err := c.Do(context.Background(), &Request{Method: "GET", Path: "/", Limits: limits})
+				if err != nil {
+					t.Errorf("%+v: %v", limits, err)
+					return
+				}
+				x.Token(x.FirstByte)
+				for err == nil {
+					_, _, err = x.Next()
+				}
+				x.Close()
+			}
+			if st := c.Stats(); st.Opened != 1 || st.Reused != 2 {
+				t.Errorf("%+v: pool %+v, want one connection used three times", limits, st)
+			}
+		})
+	}
+	all.Wait()
+}
+
+// TestReuseBesidePut: whoever finds no idle connection and one ending never misses
+// the one that comes back in that moment, and so never waits out endingWait, nor
+// opens a connection, beside an idle one.
+func TestReuseBesidePut(t *testing.T) {
+	server, client := net.Pipe()
+	defer server.Close()
+	clock := NewClock()
+	p := &pool{clock: clock, wait: time.Hour} // to miss it is to hang
+	defer p.close()
+	c := &conn{raw: newStampConn(client, clock), rw: client, uses: 1}
+	for range 20000 {
+		p.expect(1)
+		var back sync.WaitGroup
+		back.Go(func() {
+			p.put(c)
+			p.expect(-1)
+		})
+		got := p.reuse(context.Background())
+		back.Wait()
+		if got == nil { // it came too late to be waited for: then it is idle
+			t.Fatal("no connection, though one was on its way back")
+		}
+	}
+}
+
 func TestPacedDials(t *testing.T) {
 	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "x") }))
 	defer srv.Close()

@@ -90,17 +90,10 @@ const endingWait = 5 * time.Millisecond
 // reuse returns a connection that has carried a request before: an idle one, or
 // one that is about to become idle. nil: there is none, a new one is needed.
 func (p *pool) reuse(ctx context.Context) *conn {
-	if c := p.takeIdle(); c != nil {
-		return c
+	c, turn := p.idleOrQueue()
+	if turn == nil {
+		return p.again(c)
 	}
-	p.mu.Lock()
-	if len(p.queue) >= p.ending {
-		p.mu.Unlock()
-		return nil
-	}
-	turn := make(chan *conn, 1)
-	p.queue = append(p.queue, turn)
-	p.mu.Unlock()
 	t := time.NewTimer(p.wait)
 	defer t.Stop()
 	select {
@@ -162,13 +155,22 @@ func (p *pool) expect(n int) {
 	p.mu.Unlock()
 }
 
-func (p *pool) takeIdle() *conn {
+// idleOrQueue is an idle connection or, in the same look at the pool, a place in
+// the queue for one that is about to become idle; neither when there is none. Looked
+// at one after the other, a connection that came back in between would be idle while
+// somebody waits for one.
+func (p *pool) idleOrQueue() (*conn, chan *conn) {
 	for {
 		p.mu.Lock()
 		n := len(p.idle)
 		if n == 0 {
-			p.mu.Unlock()
-			return nil
+			defer p.mu.Unlock()
+			if len(p.queue) >= p.ending {
+				return nil, nil
+			}
+			turn := make(chan *conn, 1)
+			p.queue = append(p.queue, turn)
+			return nil, turn
 		}
 		c := p.idle[n-1]
 		p.idle[n-1] = nil
@@ -178,12 +180,14 @@ func (p *pool) takeIdle() *conn {
 			p.drop(c)
 			continue
 		}
-		return p.again(c)
+		return c, nil
 	}
 }
 
-// put gives a connection back for reuse.
+// put gives a connection back for reuse. The limits of the request it carried end
+// with that: a deadline left behind would make it look dead once it has passed.
 func (p *pool) put(c *conn) {
+	_ = c.raw.SetDeadline(time.Time{}) // a closed connection says so when it is next used
 	c.idleSince = p.clock.Now()
 	c.r, c.w = 0, 0
 	if len(c.buf) > smallBuffer {

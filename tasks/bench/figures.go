@@ -54,7 +54,7 @@ func (s *Session) Records(out *tasks.Outcome) iter.Seq2[*outputs.Record, error] 
 	lens := make(map[string]int32, len(s.Set.Samples))
 	for i := range s.Set.Samples {
 		if n, ok := s.Set.Samples[i].Fields[workloads.FieldInputLen].(int); ok {
-			lens[s.Set.Samples[i].ID] = int32(n)
+			lens[s.Set.Samples[i].Key()] = int32(n)
 		}
 	}
 	model, dataset := s.Pair(out)
@@ -79,11 +79,7 @@ func (s *Session) Order() func(*outputs.Record) int {
 	n := 0
 	for i := range s.Set.Samples {
 		sample := &s.Set.Samples[i]
-		id := sample.ID
-		if sample.Subset != "" {
-			id = sample.Subset + "/" + id
-		}
-		at[id] = n
+		at[sample.Key()] = n
 		n += 1 + len(sample.FollowUps)
 	}
 	return func(r *outputs.Record) int {
@@ -115,10 +111,7 @@ func (s *Session) Lengths(out *tasks.Outcome) (workloads.LengthComparison, error
 	at := make(map[key]int, len(s.Set.Samples))
 	for i := range s.Set.Samples {
 		sample := &s.Set.Samples[i]
-		id := sample.ID
-		if sample.Subset != "" {
-			id = sample.Subset + "/" + id
-		}
+		id := sample.Key()
 		at[key{id, 0}] = len(asked)
 		asked = append(asked, *sample)
 		for turn, f := range sample.FollowUps {
@@ -220,7 +213,7 @@ func (s *Session) CacheTable(out *tasks.Outcome) (outputs.Table, error) {
 func (s *Session) Round() func(*outputs.Record) int {
 	index := make(map[string]int, len(s.Set.Samples))
 	for i := range s.Set.Samples {
-		index[s.Set.Samples[i].ID] = i / max(s.opts.Batch, 1)
+		index[s.Set.Samples[i].Key()] = i / max(s.opts.Batch, 1)
 	}
 	return func(r *outputs.Record) int {
 		if i, ok := index[r.SampleID]; ok {
@@ -256,9 +249,9 @@ func (s *Session) Dataset() string { return s.opts.Dataset }
 func (s *Session) Sequences(out *tasks.Outcome) int {
 	size := make(map[string]int, len(s.Set.Samples))
 	for i := range s.Set.Samples {
-		size[s.Set.Samples[i].ID] = 1
+		size[s.Set.Samples[i].Key()] = 1
 		if batch, ok := s.Set.Samples[i].Fields[workloads.FieldBatch].([]string); ok {
-			size[s.Set.Samples[i].ID] = len(batch)
+			size[s.Set.Samples[i].Key()] = len(batch)
 		}
 	}
 	n := 0

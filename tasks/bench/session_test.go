@@ -378,3 +378,94 @@ func TestPrepareRefuses(t *testing.T) {
 		t.Errorf("%d requests were sent by runs that could not start", n)
 	}
 }
+
+// TestGroupedSamples: the records of a workload with groups are found again by all
+// that asks for them. The server reports no usage, so that the lengths of the
+// prompts are those the workload measured.
+func TestGroupedSamples(t *testing.T) {
+	rec := record(t, func(_ int, w http.ResponseWriter, r *http.Request) bool {
+		w.Header().Set("content-type", "application/json")
+		io.WriteString(w, `{"choices":[{"text":"a b","message":{"content":"a b"},"finish_reason":"length"}]}`)
+		return true
+	})
+	for _, dataset := range []string{"prefix_repetition", "generated_shared_prefix"} {
+		o := options(t, rec, dataset)
+		o.Stream, o.Batch, o.MaxConcurrency = false, 2, 0
+		c := &o.Workload
+		c.NumPrompts, c.OutputLen = 6, 2
+		c.NumPrefixes, c.PrefixLen, c.SuffixLen = 3, 8, 4
+		c.NumGroups, c.PromptsPerGroup, c.SystemPromptLen, c.QuestionLen = 3, 2, 8, 4
+		s, out := run(t, o)
+		if len(s.Set.Samples) != 6 || s.Set.Samples[0].Subset == "" {
+			t.Fatalf("%s: %d samples, the first of group %q", dataset, len(s.Set.Samples), s.Set.Samples[0].Subset)
+		}
+		want := 0
+		for i := range s.Set.Samples {
+			want += s.Set.Samples[i].Fields[workloads.FieldInputLen].(int)
+		}
+		got, n := 0, 0
+		order, round := s.Order(), s.Round()
+		places, rounds := map[int]int{}, map[int]int{}
+		if err := measured(s.Records(out), func(r *outputs.Record) {
+			got, n = got+int(r.InputTokens), n+1
+			places[order(r)]++
+			rounds[round(r)]++
+		}); err != nil {
+			t.Fatal(err)
+		}
+		if n != 6 || got != want || want < 6*12 {
+			t.Errorf("%s: %d input tokens in %d records, want %d in 6", dataset, got, n, want)
+		}
+		if !maps.Equal(places, map[int]int{0: 1, 1: 1, 2: 1, 3: 1, 4: 1, 5: 1}) || !maps.Equal(rounds, map[int]int{0: 2, 1: 2, 2: 2}) {
+			t.Errorf("%s: places %v, rounds %v", dataset, places, rounds)
+		}
+		if n := s.Sequences(out); n != 6 {
+			t.Errorf("%s: %d sequences", dataset, n)
+		}
+		if l, err := s.Lengths(out); err != nil || l.Requests != 6 {
+			t.Errorf("%s: %+v, %v", dataset, l, err)
+		}
+	}
+}
+
+// TestUnmeasuredBatches: warm-ups of requests whose prompts are parameters are no
+// copies of the measured ones either.
+func TestUnmeasuredBatches(t *testing.T) {
+	for backend, dataset := range map[string]string{"openai-embeddings": "random", "vllm-rerank": "random_rerank"} {
+		rec := record(t, nil)
+		o := options(t, rec, dataset)
+		o.Backend, o.Stream, o.NumWarmups = backend, false, 1
+		o.Workload.NumPrompts, o.Workload.BatchSize = 4, 2
+		run(t, o)
+		sent := rec.sent()
+		type texts struct {
+			Input, Documents []string
+			Query            string
+		}
+		all := make([]texts, len(sent))
+		measured := map[string]bool{}
+		for i, line := range sent {
+			_, body, _ := strings.Cut(line, " ")
+			if err := json.Unmarshal([]byte(body), &all[i]); err != nil {
+				t.Fatal(err)
+			}
+			if i > 0 {
+				for _, text := range append(append(all[i].Input, all[i].Documents...), all[i].Query) {
+					measured[text] = true
+				}
+			}
+		}
+		warm := append(all[0].Input, all[0].Documents...)
+		if backend == "vllm-rerank" {
+			warm = append(warm, all[0].Query)
+		}
+		if len(sent) < 3 || len(warm) < 2 {
+			t.Fatalf("%s: %d requests, the warm-up of %d texts", backend, len(sent), len(warm))
+		}
+		for _, text := range warm {
+			if measured[text] || !strings.HasPrefix(text, "Not measured, ") {
+				t.Errorf("%s: a text of the warm-up is that of a measured request: %q", backend, text)
+			}
+		}
+	}
+}
