@@ -50,7 +50,7 @@ type Answer struct {
 // ReadAnswers yields the rows of a file that WriteAnswers wrote.
 func ReadAnswers(path string) iter.Seq2[*Answer, error] {
 	return func(yield func(*Answer, error) bool) {
-		f, err := os.Open(path)
+		f, err := OpenFile(path)
 		if err != nil {
 			yield(nil, fmt.Errorf("read answers %s: %w", path, rootCause(err)))
 			return

@@ -58,6 +58,9 @@ func openJournal(path string, red *Redactor) (*Journal, error) {
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		return nil, explainWrite(path, err)
 	}
+	if err := regularOrNone(path); err != nil {
+		return nil, explainWrite(path, err)
+	}
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o644)
 	if err != nil {
 		return nil, explainWrite(path, err)
@@ -174,7 +177,7 @@ func (e *DamageError) Error() string {
 // and reading goes on; any other error ends the sequence.
 func ReadJournal(path string) iter.Seq2[*Record, error] {
 	return func(yield func(*Record, error) bool) {
-		f, err := os.Open(path)
+		f, err := OpenFile(path)
 		if err != nil {
 			yield(nil, fmt.Errorf("read journal %s: %w", path, rootCause(err)))
 			return
@@ -212,7 +215,7 @@ func ReadJournal(path string) iter.Seq2[*Record, error] {
 
 // journalID reads a journal's id as hex digits.
 func journalID(path string) (string, error) {
-	f, err := os.Open(path)
+	f, err := OpenFile(path)
 	if err != nil {
 		return "", err
 	}

@@ -8,11 +8,12 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"os"
 	"reflect"
 	"sort"
 	"strconv"
 	"strings"
+
+	"ais_bench/registry"
 )
 
 // MarshalJSON is json.Marshal without HTML escapes, with NaN and infinities
@@ -256,12 +257,12 @@ func (r *Run) WriteJSON(path string, v any) error { return writeJSONFile(path, v
 
 // ReadJSON reads a JSON file into v; errors name the file.
 func ReadJSON(path string, v any) error {
-	b, err := os.ReadFile(path)
+	b, err := ReadFile(path)
 	if err != nil {
 		return fmt.Errorf("read %s: %w", path, rootCause(err))
 	}
 	if err := json.Unmarshal(b, v); err != nil {
-		return fmt.Errorf("read %s: %w", path, err)
+		return fmt.Errorf("read %s: %w", path, registry.ExplainJSON(b, err))
 	}
 	return nil
 }

@@ -28,6 +28,9 @@ func (r *Run) Logger(stage, model, dataset string) (*Log, error) {
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		return nil, explainWrite(path, err)
 	}
+	if err := regularOrNone(path); err != nil {
+		return nil, explainWrite(path, err)
+	}
 	f, err := os.OpenFile(path, os.O_WRONLY|os.O_APPEND|os.O_CREATE, 0o644)
 	if err != nil {
 		return nil, explainWrite(path, err)

@@ -247,7 +247,7 @@ func (r *Run) ReadManifest() (*Manifest, error) {
 
 // HashFile returns the SHA-256 of a file in hex, and its size.
 func HashFile(path string) (sum string, size int64, err error) {
-	f, err := os.Open(path)
+	f, err := OpenFile(path)
 	if err != nil {
 		return "", 0, fmt.Errorf("hash %s: %w", path, rootCause(err))
 	}

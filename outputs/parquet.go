@@ -284,7 +284,7 @@ func readParquet(path string) iter.Seq2[*Record, error] {
 
 // openParquet opens a records file and checks that it is one.
 func openParquet(path string) (*os.File, *parquet.File, error) {
-	f, err := os.Open(path)
+	f, err := OpenFile(path)
 	if err != nil {
 		return nil, nil, fmt.Errorf("read records %s: %w", path, rootCause(err))
 	}

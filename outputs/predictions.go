@@ -9,6 +9,8 @@ import (
 	"iter"
 	"os"
 	"path/filepath"
+
+	"ais_bench/registry"
 )
 
 // Prediction is one line of predictions/<model>/<dataset>.jsonl: an answer,
@@ -130,6 +132,9 @@ func (r *Run) Predictions(model, dataset string) (*PredictionWriter, error) {
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		return nil, explainWrite(path, err)
 	}
+	if err := regularOrNone(path); err != nil {
+		return nil, explainWrite(path, err)
+	}
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o644)
 	if err != nil {
 		return nil, explainWrite(path, err)
@@ -208,7 +213,7 @@ func predictionLine(p *Prediction, red *Redactor) ([]byte, error) {
 // line yields an error that names file and line and ends the sequence.
 func ReadPredictions(path string) iter.Seq2[*Prediction, error] {
 	return func(yield func(*Prediction, error) bool) {
-		f, err := os.Open(path)
+		f, err := OpenFile(path)
 		if err != nil {
 			yield(nil, fmt.Errorf("read predictions %s: %w", path, rootCause(err)))
 			return
@@ -228,7 +233,7 @@ func ReadPredictions(path string) iter.Seq2[*Prediction, error] {
 					if torn {
 						return
 					}
-					yield(nil, fmt.Errorf("%s:%d: not a prediction: %w", path, n, err))
+					yield(nil, fmt.Errorf("%s:%d: not a prediction: %w", path, n, registry.ExplainJSON(line, err)))
 					return
 				}
 				if p.SampleID == "" {

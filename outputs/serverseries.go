@@ -197,7 +197,7 @@ func (r *Run) ServerWatches(model, dataset string) ([]ServerWatch, error) {
 
 func (r *Run) openServer(model, dataset string) (*os.File, *parquet.File, error) {
 	path := r.ServerPath(model, dataset, "parquet")
-	f, err := os.Open(path)
+	f, err := OpenFile(path)
 	if err != nil {
 		return nil, nil, fmt.Errorf("read the server's metrics: %w", err)
 	}

@@ -150,7 +150,7 @@ func Decode(raw []byte, into any) error {
 		}
 		return fmt.Errorf("line %d: unknown key %q%s", line, key, DidYouMean(key, fieldNames(into)))
 	}
-	return errors.New(oneLine(yaml.FormatError(err, false, false)))
+	return ExplainYAML(err)
 }
 
 var errDocuments = errors.New("it holds more than one YAML document (---); everything after the first would be ignored: make one file of each")
@@ -253,7 +253,7 @@ func (e *Entry[T]) clone() *Entry[T] {
 func (e *Entry[T]) Set(field, value string) error {
 	var v any
 	if err := yaml.Unmarshal([]byte(value), &v); err != nil {
-		return fmt.Errorf("set %s of %s: %q is not a YAML value: %s", field, e.Name, value, oneLine(err.Error()))
+		return fmt.Errorf("set %s of %s: %q is not a YAML value: %w", field, e.Name, value, ExplainYAML(err))
 	}
 	parts := strings.Split(field, ".")
 	doc := map[string]any{}

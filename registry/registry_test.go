@@ -85,7 +85,7 @@ func TestSetChangesACopy(t *testing.T) {
 	}
 	for _, c := range [][3]string{
 		{"host_prt", "1", `unknown key "host_prt"; did you mean "host_port"?`},
-		{"host_port", "abc", "cannot"},
+		{"host_port", "abc", `key host_port: give a whole number, not the text "abc"`},
 		{"abbr.x", "1", `"abbr" is not a group of fields`},
 	} {
 		if err := e.Set(c[0], c[1]); err == nil || !strings.Contains(err.Error(), c[2]) {

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"slices"
 
@@ -262,7 +261,7 @@ func storedConfig(run *outputs.Run, m *outputs.Manifest, kind, name string, into
 		if c.Kind != kind || c.Name != name {
 			continue
 		}
-		raw, err := os.ReadFile(run.Path(c.Path))
+		raw, err := outputs.ReadFile(run.Path(c.Path))
 		if err != nil {
 			return fmt.Errorf("configuration of %s %s: %w", kind, name, err)
 		}

@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"os"
 	"slices"
 	"strings"
 
@@ -169,7 +168,7 @@ func storedSLOs(in *Input, p outputs.Pair) []metrics.SLO {
 	if in.Run == nil {
 		return nil
 	}
-	doc, err := os.ReadFile(in.Run.PerformancePath(p.Model, p.Dataset, "json"))
+	doc, err := outputs.ReadFile(in.Run.PerformancePath(p.Model, p.Dataset, "json"))
 	if err != nil {
 		return nil
 	}

@@ -3,7 +3,6 @@ package compare
 import (
 	"fmt"
 	"maps"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -290,7 +289,7 @@ func gatherConfigs(c *conditions, in *Input, m *outputs.Manifest, p outputs.Pair
 		if f.Session > 1 || !(f.Kind == "model" && f.Name == p.Model || f.Kind == "dataset" && f.Name == p.Dataset) {
 			continue
 		}
-		doc, err := os.ReadFile(in.Run.Path(f.Path))
+		doc, err := outputs.ReadFile(in.Run.Path(f.Path))
 		if err != nil {
 			continue // verify tells
 		}

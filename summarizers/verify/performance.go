@@ -19,7 +19,7 @@ func (v *verifier) performance(p outputs.Pair) {
 	records := v.run.RecordsPath(p.Model, p.Dataset)
 	path := v.run.PerformancePath(p.Model, p.Dataset, "json")
 	file := v.rel(path)
-	doc, err := os.ReadFile(path)
+	doc, err := outputs.ReadFile(path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		if records != "" {
@@ -138,7 +138,7 @@ func (v *verifier) requests(p outputs.Pair) {
 	}
 	file := v.rel(path)
 	list := &limited{r: v.Report, check: "performance", file: file}
-	stored, err := os.Open(path)
+	stored, err := outputs.OpenFile(path)
 	if err != nil {
 		list.add(Finding{Status: Unreadable, Detail: err.Error()})
 		return

@@ -197,7 +197,7 @@ func count(n *int32) int32 {
 
 // tornTail reports whether a file of lines ends within one.
 func tornTail(path string) (bool, error) {
-	f, err := os.Open(path)
+	f, err := outputs.OpenFile(path)
 	if err != nil {
 		return false, err
 	}

@@ -8,7 +8,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"slices"
 	"strings"
 
@@ -19,7 +18,7 @@ import (
 // command added, are its writer's own.
 func (v *verifier) report() {
 	file := v.rel(v.run.JSONPath())
-	doc, err := os.ReadFile(v.run.JSONPath())
+	doc, err := outputs.ReadFile(v.run.JSONPath())
 	if errors.Is(err, fs.ErrNotExist) {
 		return
 	}

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 
 	"ais_bench/outputs"
 )
@@ -14,7 +13,7 @@ import (
 func (v *verifier) scores(p outputs.Pair) {
 	path := v.run.ResultsPath(p.Model, p.Dataset)
 	file := v.rel(path)
-	doc, err := os.ReadFile(path)
+	doc, err := outputs.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return
 	}

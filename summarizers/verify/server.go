@@ -33,7 +33,7 @@ func (v *verifier) server(pairs []outputs.Pair) {
 			v.add(Finding{Check: "server", File: v.rel(v.run.ServerPath(p.Model, p.Dataset, "parquet")), Status: Unreadable, Detail: err.Error()})
 			continue
 		}
-		doc, err := os.ReadFile(path)
+		doc, err := outputs.ReadFile(path)
 		switch {
 		case errors.Is(err, fs.ErrNotExist):
 			v.notChecked("server", file, "not there: nothing was reported of the server's side")

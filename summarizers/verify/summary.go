@@ -30,7 +30,7 @@ func (v *verifier) summaries() {
 	covered := map[string]bool{}
 	for _, base := range stamps {
 		file := v.rel(v.run.Path("summary", base+".csv"))
-		doc, err := os.ReadFile(v.run.Path("summary", base+".csv"))
+		doc, err := outputs.ReadFile(v.run.Path("summary", base+".csv"))
 		if err != nil {
 			v.add(Finding{Check: "summary", File: file, Status: Unreadable, Detail: err.Error()})
 			continue
@@ -204,7 +204,7 @@ func (v *verifier) reportOptions(stored []section) summarizers.ReportOptions {
 	}
 	pairs, _ := v.run.Pairs() // read before
 	for _, p := range pairs {
-		doc, err := os.ReadFile(v.run.PerformancePath(p.Model, p.Dataset, "json"))
+		doc, err := outputs.ReadFile(v.run.PerformancePath(p.Model, p.Dataset, "json"))
 		if err != nil {
 			continue
 		}
@@ -230,7 +230,7 @@ func (v *verifier) otherPercentiles(stored []section) bool {
 	}
 	pairs, _ := v.run.Pairs() // read before
 	for _, p := range pairs {
-		doc, err := os.ReadFile(v.run.PerformancePath(p.Model, p.Dataset, "json"))
+		doc, err := outputs.ReadFile(v.run.PerformancePath(p.Model, p.Dataset, "json"))
 		if err != nil {
 			continue
 		}
@@ -355,7 +355,7 @@ func where(title string) string {
 // sameText compares a whole text file line by line.
 func (v *verifier) sameText(path string, want []byte) {
 	file := v.rel(path)
-	got, err := os.ReadFile(path)
+	got, err := outputs.ReadFile(path)
 	if err != nil {
 		v.add(Finding{Check: "summary", File: file, Status: Missing, Detail: "it belongs to the summary's CSV"})
 		return

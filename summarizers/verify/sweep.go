@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"cmp"
 	"maps"
-	"os"
 	"slices"
 	"strings"
 
@@ -54,7 +53,7 @@ func (v *verifier) sweep() {
 }
 
 func (v *verifier) sweepCSV(name string, t outputs.Table) {
-	doc, err := os.ReadFile(v.run.Path(name))
+	doc, err := outputs.ReadFile(v.run.Path(name))
 	if err != nil {
 		v.add(Finding{Check: "sweep", File: name, Status: Missing, Detail: "it belongs to every sweep"})
 		return
