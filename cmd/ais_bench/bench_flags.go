@@ -12,6 +12,7 @@ import (
 
 	"ais_bench/datasets/workloads"
 	"ais_bench/models"
+	"ais_bench/registry"
 	"ais_bench/tasks/bench"
 )
 
@@ -359,7 +360,7 @@ func jsonObject(flag, text string) (map[string]any, error) {
 	if err := json.Unmarshal([]byte(text), &m); err != nil || m == nil {
 		why := "it is null"
 		if err != nil {
-			why = err.Error()
+			why = registry.ExplainJSON([]byte(text), err).Error()
 		}
 		return nil, usageError{fmt.Errorf("--%s: give a JSON object like '{\"key\": 1}': %s", flag, why)}
 	}

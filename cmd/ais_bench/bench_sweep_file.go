@@ -67,10 +67,13 @@ func readSweepFile(path string) (map[string]any, error) {
 	default:
 		err = yaml.UnmarshalWithOptions(text, &m, yaml.Strict())
 		if err != nil {
-			err = errors.New(firstLine(yaml.FormatError(err, false, false)))
+			err = registry.ExplainYAML(err)
 		} else {
 			err = registry.OneDocument(text)
 		}
+	}
+	if err == nil && len(m) == 0 {
+		err = errors.New("it is empty: give flags of bench sweep as keys, such as max_concurrency: [1, 8]")
 	}
 	if err != nil {
 		return nil, usagef("sweep file %s: %w", path, err)
@@ -82,31 +85,13 @@ func readSweepFile(path string) (map[string]any, error) {
 func decodeJSON(text []byte, m *map[string]any) error {
 	d := json.NewDecoder(bytes.NewReader(text))
 	d.UseNumber()
-	err := d.Decode(m)
-	if err == nil {
-		if _, more := d.Token(); more != io.EOF {
-			err = errors.New("something follows the object")
-		}
+	if err := d.Decode(m); err != nil {
+		return registry.ExplainJSON(text, err)
 	}
-	if err == nil {
-		return nil
+	if _, more := d.Token(); more != io.EOF {
+		return fmt.Errorf("line %d: something follows the object", 1+bytes.Count(text[:d.InputOffset()], []byte("\n")))
 	}
-	offset := d.InputOffset()
-	var syntax *json.SyntaxError
-	if errors.As(err, &syntax) {
-		offset = syntax.Offset
-	}
-	offset = min(max(offset, 0), int64(len(text)))
-	return fmt.Errorf("line %d: %w", 1+bytes.Count(text[:offset], []byte("\n")), err)
-}
-
-func firstLine(s string) string {
-	for line := range strings.Lines(s) {
-		if line = strings.TrimSpace(line); line != "" {
-			return line
-		}
-	}
-	return s
+	return registry.DuplicateKey(text)
 }
 
 // fileEntry is one key of a sweep file that is a flag.
@@ -133,7 +118,19 @@ func sweepFileEntries(path string, m map[string]any, flags []cli.Flag) ([]fileEn
 				}
 				continue
 			}
+			if within, inner, ok := dotted(key); ok {
+				if err := walk(within, map[string]any{inner: v}); err != nil {
+					return err
+				}
+				continue
+			}
 			flag := flagOfKey(key, table, dataset, known)
+			if flag == "" && slices.Contains(fileTables, key) {
+				if v == nil {
+					continue // a table without a key
+				}
+				return usagef("%s is a table of keys and values, such as {max_concurrency: [1, 8]}, not %s", where, shortJSON(v))
+			}
 			if flag == "" {
 				return usagef("%s is not known%s", where, registry.DidYouMean(key, keysKnown(known)))
 			}
@@ -141,19 +138,41 @@ func sweepFileEntries(path string, m map[string]any, flags []cli.Flag) ([]fileEn
 			if err != nil {
 				return usagef("%s: %w", where, err)
 			}
-			if e != nil {
-				list = append(list, *e)
+			if e == nil {
+				continue
 			}
+			if first := slices.IndexFunc(list, func(o fileEntry) bool { return o.flag == e.flag }); first >= 0 {
+				return usagef("%s means the same as key %s, which is given too: give one of them", where, list[first].key)
+			}
+			list = append(list, *e)
 		}
 		return nil
 	}
 	return list, walk("", m)
 }
 
+// dotted tells the table and the key of a key that names both, as TOML reads it
+// and YAML and JSON do not: bench.load.request_rate.
+func dotted(key string) (table, inner string, ok bool) {
+	parts := strings.Split(key, ".")
+	last := len(parts) - 1
+	for _, p := range parts[:last] {
+		if !slices.Contains(fileTables, p) {
+			return "", "", false
+		}
+	}
+	if last == 0 {
+		return "", "", false
+	}
+	return parts[last-1], parts[last], true
+}
+
 // stringAt is a text in the file by its flat or nested key.
 func stringAt(m map[string]any, flat, nested string) string {
-	if s, ok := m[flat].(string); ok {
-		return s
+	for _, key := range []string{flat, nested, "bench." + nested} {
+		if s, ok := m[key].(string); ok {
+			return s
+		}
 	}
 	for _, key := range []string{"bench"} {
 		if sub, ok := m[key].(map[string]any); ok {
@@ -234,7 +253,7 @@ func entryOf(key, flag string, v any, f cli.Flag) (*fileEntry, error) {
 		return e, nil
 	}
 	if isSwitch(f) {
-		return nil, fmt.Errorf("give true or false, not %s", plainJSON(v))
+		return nil, fmt.Errorf("give true or false, not %s", shortJSON(v))
 	}
 	_, repeated := f.(*cli.StringSliceFlag)
 	switch x := v.(type) {
@@ -255,7 +274,7 @@ func entryOf(key, flag string, v any, f cli.Flag) (*fileEntry, error) {
 		case slices.Contains(listFlags, flag):
 			e.values = []string{strings.Join(words, ",")}
 		default:
-			return nil, fmt.Errorf("it takes one value, not the list %s", plainJSON(v))
+			return nil, fmt.Errorf("it takes one value, not the list %s", shortJSON(v))
 		}
 		if len(words) == 0 {
 			return nil, errors.New("the list is empty")
@@ -274,7 +293,7 @@ func entryOf(key, flag string, v any, f cli.Flag) (*fileEntry, error) {
 		case flag == "extra-body", flag == "chat-template-kwargs", flag == "random-range-ratio":
 			e.values = []string{plainJSON(v)}
 		default:
-			return nil, fmt.Errorf("it takes one value, not the table %s", plainJSON(v))
+			return nil, fmt.Errorf("it takes one value, not the table %s", shortJSON(v))
 		}
 		return e, nil
 	}
@@ -306,7 +325,17 @@ func scalar(v any) (string, error) {
 	case int64, int, uint64, bool:
 		return fmt.Sprint(x), nil
 	}
-	return "", fmt.Errorf("%s is no number and no text", plainJSON(v))
+	return "", fmt.Errorf("%s is no number and no text", shortJSON(v))
+}
+
+// shortJSON is a value as an error line shows it.
+func shortJSON(v any) string {
+	const most = 80
+	s := plainJSON(v)
+	if r := []rune(s); len(r) > most {
+		return string(r[:most]) + "…"
+	}
+	return s
 }
 
 func plainJSON(v any) string {
@@ -344,6 +373,11 @@ func applySweepFile(c *cli.Context, path string) error {
 		for _, v := range e.values {
 			if err := c.Set(e.flag, v); err != nil {
 				return usagef("sweep file %s: key %s: %s is no value for it (%w)", path, e.key, v, err)
+			}
+			if _, ok := flagIndex(c.Command.Flags)[e.flag].(*cli.Float64Flag); ok {
+				if err := finite(e.flag, c.Float64(e.flag)); err != nil {
+					return usagef("sweep file %s: key %s: %w", path, e.key, err)
+				}
 			}
 		}
 	}

@@ -8,6 +8,8 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
+
+	"ais_bench/registry"
 )
 
 // readConfig adds what tokenizer_config.json and chat_template.jinja say. Tokens
@@ -64,7 +66,7 @@ func (t *Tokenizer) applyConfig(data []byte) error {
 		AddedTokens  map[string]addedToken `json:"added_tokens_decoder"`
 	}
 	if err := json.Unmarshal(data, &j); err != nil {
-		return err
+		return registry.ExplainJSON(data, err)
 	}
 	t.config = Config{Class: j.Class, BOS: string(j.BOS), EOS: string(j.EOS), PAD: string(j.PAD), UNK: string(j.UNK)}
 	if j.ModelMaxLen > 0 && j.ModelMaxLen < 1e12 { // larger means "no limit"
@@ -74,7 +76,7 @@ func (t *Tokenizer) applyConfig(data []byte) error {
 		var list []struct{ Name, Template string }
 		if json.Unmarshal(j.ChatTemplate, &t.config.ChatTemplate) != nil {
 			if err := json.Unmarshal(j.ChatTemplate, &list); err != nil {
-				return fmt.Errorf("chat_template is neither text nor a list of named templates: %w", err)
+				return fmt.Errorf("chat_template is neither text nor a list of named templates: %w", registry.ExplainJSON(j.ChatTemplate, err))
 			}
 			t.config.ChatTemplates = map[string]string{}
 			for _, e := range list {

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"strings"
 	"unicode/utf8"
+
+	"ais_bench/registry"
 )
 
 // decoder turns tokens as the vocabulary writes them into parts of text.
@@ -35,7 +37,7 @@ func parseDecoder(raw json.RawMessage) (d decoder, byteLevel bool, err error) {
 	}
 	var j decoderJSON
 	if err := json.Unmarshal(raw, &j); err != nil {
-		return nil, false, fmt.Errorf("decoder: %w", err)
+		return nil, false, fmt.Errorf("decoder: %w", registry.ExplainJSON(raw, err))
 	}
 	switch j.Type {
 	case "Sequence":
@@ -243,7 +245,7 @@ func parsePost(raw json.RawMessage) (prefix, suffix []int, err error) {
 	}
 	var j postJSON
 	if err := json.Unmarshal(raw, &j); err != nil {
-		return nil, nil, fmt.Errorf("post_processor: %w", err)
+		return nil, nil, fmt.Errorf("post_processor: %w", registry.ExplainJSON(raw, err))
 	}
 	switch j.Type {
 	case "ByteLevel":

@@ -14,6 +14,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/buger/jsonparser"
+
+	"ais_bench/registry"
 )
 
 // Load reads a tokenizer from a model's folder (tokenizer.json, or a tiktoken
@@ -137,7 +139,7 @@ func parse(data []byte) (*Tokenizer, error) {
 	t := &Tokenizer{}
 	if raw := sections["added_tokens"]; !isNull(raw) {
 		if err := json.Unmarshal(raw, &t.added.list); err != nil {
-			return nil, fmt.Errorf("added_tokens: %w", err)
+			return nil, fmt.Errorf("added_tokens: %w", registry.ExplainJSON(raw, err))
 		}
 	}
 	for _, a := range t.added.list {

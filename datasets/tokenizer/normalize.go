@@ -12,6 +12,8 @@ import (
 	"github.com/clipperhouse/uax29/v2/graphemes"
 	"github.com/dlclark/regexp2"
 	"golang.org/x/text/unicode/norm"
+
+	"ais_bench/registry"
 )
 
 // normalizer rewrites text before it is split. It must not depend on anything
@@ -49,7 +51,7 @@ func parseNormalizer(raw json.RawMessage) (normalizer, error) {
 	}
 	var j normalizerJSON
 	if err := json.Unmarshal(raw, &j); err != nil {
-		return nil, fmt.Errorf("normalizer: %w", err)
+		return nil, fmt.Errorf("normalizer: %w", registry.ExplainJSON(raw, err))
 	}
 	switch j.Type {
 	case "Sequence":

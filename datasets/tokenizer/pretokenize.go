@@ -6,6 +6,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"ais_bench/registry"
 )
 
 // preTokenizer cuts pieces into smaller ones, appended to out. first says that
@@ -344,7 +346,7 @@ func parsePreTokenizer(raw json.RawMessage, list []preTokenizer) (_ []preTokeniz
 	}
 	var j preTokenizerJSON
 	if err := json.Unmarshal(raw, &j); err != nil {
-		return nil, false, fmt.Errorf("pre_tokenizer: %w", err)
+		return nil, false, fmt.Errorf("pre_tokenizer: %w", registry.ExplainJSON(raw, err))
 	}
 	add := func(p preTokenizer, err error) ([]preTokenizer, bool, error) {
 		if err != nil {

@@ -26,6 +26,11 @@ type traceRow struct {
 	untimed bool // the trace has no time stamps
 }
 
+// maxTraceSeconds is the latest a row of a trace may be sent, ten years: what is
+// later is no time of a trace, and far later ones are beyond what is counted in
+// nanoseconds.
+const maxTraceSeconds = 3650 * 86400
+
 func (c *Config) checkTrace() error {
 	if !(c.SecMultiplier > 0) || math.IsInf(c.SecMultiplier, 0) {
 		return fmt.Errorf("time multiplier must be above 0, got %g", c.SecMultiplier)
@@ -98,7 +103,11 @@ func (c *Config) replay(ctx context.Context, n *notes, rows []traceRow) ([]datas
 		s.Params = map[string]any{"ignore_eos": true}
 		s.Fields[FieldRow] = row.line
 		if !row.untimed {
-			s.ArriveNS = int64(math.Round((row.seconds - zero) * c.SecMultiplier * 1e9))
+			at := (row.seconds - zero) * c.SecMultiplier
+			if !(at <= maxTraceSeconds) {
+				return fmt.Errorf("%s:%d: with the time multiplier %g the request would be sent after %.3g s; at most %d days can be planned: give a smaller multiplier", c.DatasetPath, row.line, c.SecMultiplier, at, maxTraceSeconds/86400)
+			}
+			s.ArriveNS = int64(math.Round(at * 1e9))
 		}
 		switch {
 		case row.text != "":

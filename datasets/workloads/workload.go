@@ -159,7 +159,7 @@ func ParseRangeRatio(text string) (input, output float64, err error) {
 	}
 	var both map[string]float64
 	if err := json.Unmarshal([]byte(text), &both); err != nil {
-		return 0, 0, fmt.Errorf("range ratio %s: both values must be numbers: %w", text, err)
+		return 0, 0, fmt.Errorf("range ratio %s: %w; both values must be numbers", text, registry.ExplainJSON([]byte(text), err))
 	}
 	for k := range both {
 		if k != "input" && k != "output" {

@@ -9,6 +9,8 @@ import (
 	"fmt"
 	"io"
 	"strings"
+
+	"ais_bench/registry"
 )
 
 // Reading the rows of an answer sheet: JSON lines, a JSON list, an object that
@@ -32,7 +34,7 @@ func (a *answerSheet) load(name string, data []byte) error {
 	case bytes.HasPrefix(trimmed, []byte("[")):
 		var rows []map[string]any
 		if err := json.Unmarshal(trimmed, &rows); err != nil {
-			return fmt.Errorf("--answers %s: %w", name, err)
+			return fmt.Errorf("--answers %s: %w", name, registry.ExplainJSON(trimmed, err))
 		}
 		return a.addAll(name, "row", rows)
 	case bytes.HasPrefix(trimmed, []byte("{")):
@@ -61,7 +63,7 @@ func (a *answerSheet) load(name string, data []byte) error {
 		dec := json.NewDecoder(bytes.NewReader(sc.Bytes()))
 		dec.UseNumber()
 		if err := dec.Decode(&row); err != nil {
-			return fmt.Errorf("--answers %s:%d: not a JSON object: %w", name, line, err)
+			return fmt.Errorf("--answers %s:%d: not a JSON object: %w", name, line, registry.ExplainJSON(sc.Bytes(), err))
 		}
 		if err := a.add(row); err != nil {
 			return fmt.Errorf("--answers %s:%d: %w", name, line, err)
