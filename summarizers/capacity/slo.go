@@ -3,12 +3,14 @@ package capacity
 import (
 	"errors"
 	"fmt"
+	"math"
 	"strings"
 
 	"github.com/expr-lang/expr/ast"
 	"github.com/expr-lang/expr/file"
 	"github.com/expr-lang/expr/parser"
 
+	"ais_bench/registry"
 	"ais_bench/summarizers/interval"
 	"ais_bench/summarizers/metrics"
 )
@@ -33,13 +35,13 @@ func ParseSLO(text string) (*SLO, error) {
 	if err != nil {
 		var where *file.Error
 		if errors.As(err, &where) {
-			return nil, fmt.Errorf("%q, character %d: %s", text, where.From+1, where.Message)
+			return nil, fmt.Errorf("%q, character %d: %s", registry.Excerpt(text, where.From+1), where.From+1, registry.Excerpt(registry.PlainNumber(where.Message), 0))
 		}
-		return nil, fmt.Errorf("%q: %w", text, err)
+		return nil, fmt.Errorf("%q: %w", registry.Excerpt(text, 0), err)
 	}
 	s := &SLO{Text: text, root: tree.Node, figures: map[string]Figure{}}
 	if err := s.condition(tree.Node); err != nil {
-		return nil, fmt.Errorf("%q: %w", text, err)
+		return nil, fmt.Errorf("%q: %w", registry.Excerpt(text, 0), err)
 	}
 	return s, nil
 }
@@ -67,16 +69,45 @@ func (s *SLO) condition(n ast.Node) error {
 				return err
 			}
 			if len(s.figures) == before && !s.mentions(n) {
-				return fmt.Errorf("%s compares no figure", n)
+				return fmt.Errorf("%s compares no figure and decides nothing; write comparisons such as ttft_p99 <= 2000", shown(n))
+			}
+			for _, side := range []ast.Node{n.Left, n.Right} {
+				if err := s.finite(side); err != nil {
+					return err
+				}
 			}
 			s.comparisons = append(s.comparisons, n)
 			return nil
 		case "==", "!=":
-			return fmt.Errorf("%s: a measured figure equals nothing exactly; write <= or >=", n)
+			return fmt.Errorf("%s: a measured figure equals nothing exactly; write <= or >=", shown(n))
 		}
 	}
-	return fmt.Errorf("%s is no comparison; write comparisons such as ttft_p99 <= 2000, joined by && or ||", n)
+	return fmt.Errorf("%s is no comparison; write comparisons such as ttft_p99 <= 2000, joined by && or ||", shown(n))
 }
+
+// finite refuses numbers that no figure can reach, and divisions by 0: a limit of
+// 1e999 is none.
+func (s *SLO) finite(n ast.Node) error {
+	if !s.mentions(n) {
+		if v, ok := s.value(n, nil); !ok || math.IsInf(v, 0) || math.IsNaN(v) {
+			return fmt.Errorf("%s is no finite number: give a limit that can be reached", shown(n))
+		}
+		return nil
+	}
+	switch n := n.(type) {
+	case *ast.UnaryNode:
+		return s.finite(n.Node)
+	case *ast.BinaryNode:
+		if err := s.finite(n.Left); err != nil {
+			return err
+		}
+		return s.finite(n.Right)
+	}
+	return nil
+}
+
+// shown is a part of the condition as an error line has it.
+func shown(n ast.Node) string { return registry.Excerpt(n.String(), 0) }
 
 // mentions reports whether a figure stands below n.
 func (s *SLO) mentions(n ast.Node) bool {
@@ -116,7 +147,7 @@ func (s *SLO) quantity(n ast.Node) error {
 			return s.quantity(n.Right)
 		}
 	}
-	return fmt.Errorf("%s cannot be used here; a quantity is a figure, a number, or + - * / of these", n)
+	return fmt.Errorf("%s cannot be used here; a quantity is a figure, a number, or + - * / of these", shown(n))
 }
 
 // Percentiles are those the condition needs computed.

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"ais_bench/registry"
 	"ais_bench/summarizers/facts"
 )
 
@@ -14,7 +15,7 @@ func (c *Contract) Check(set *facts.Set) error {
 	var bad []error
 	for i := range c.Clauses {
 		if err := c.Clauses[i].check(set); err != nil {
-			bad = append(bad, fmt.Errorf("clause %q: %w", c.Clauses[i].Name, err))
+			bad = append(bad, fmt.Errorf("clause %q: %w", registry.Excerpt(c.Clauses[i].Name, 0), err))
 		}
 	}
 	if len(bad) > 0 {

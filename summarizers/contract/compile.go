@@ -2,6 +2,7 @@ package contract
 
 import (
 	"fmt"
+	"math"
 	"slices"
 
 	"github.com/expr-lang/expr/ast"
@@ -151,7 +152,7 @@ func (c *compiler) condition(n ast.Node) (condition, error) {
 			return truth{text{f: f}}, err
 		}
 	}
-	return nil, c.s.at(n, "%s is no condition: compare it with something, as in perf.ttft.p99_ms <= 2000", n.String())
+	return nil, c.s.at(n, "%s is no condition: compare it with something, as in perf.ttft.p99_ms <= 2000", c.s.shown(n))
 }
 
 func (c *compiler) logic(op string, nodes ...ast.Node) (condition, error) {
@@ -218,7 +219,7 @@ func (c *compiler) comparison(x *ast.BinaryNode) (condition, error) {
 	switch {
 	case order && (isText(left) || isText(right)), words && (left == numeric || right == numeric),
 		left == numeric && isText(right), right == numeric && isText(left):
-		return nil, c.s.at(x, "%s cannot be compared with %s by %s: %s and %s", x.Left, x.Right, x.Operator, describe(left), describe(right))
+		return nil, c.s.at(x, "%s cannot be compared with %s by %s: %s and %s", c.s.shown(x.Left), c.s.shown(x.Right), x.Operator, describe(left), describe(right))
 	case words || isText(left) || isText(right):
 		a, err := c.text(x.Left)
 		if err != nil {
@@ -246,7 +247,7 @@ func (c *compiler) in(x *ast.BinaryNode, left kind, list *ast.ArrayNode) (condit
 	}
 	if _, isText := list.Nodes[0].(*ast.StringNode); isText {
 		if left == numeric {
-			return nil, c.s.at(x, "%s is a number and the list holds texts", x.Left)
+			return nil, c.s.at(x, "%s is a number and the list holds texts", c.s.shown(x.Left))
 		}
 		a, err := c.text(x.Left)
 		if err != nil {
@@ -287,7 +288,7 @@ func (c *compiler) text(n ast.Node) (text, error) {
 		f, err := c.fact(n)
 		return text{f: f}, err
 	}
-	return text{}, c.s.at(n, "%s is no text", n)
+	return text{}, c.s.at(n, "%s is no text", c.s.shown(n))
 }
 
 func (c *compiler) number(n ast.Node) (number, error) {
@@ -319,7 +320,7 @@ func (c *compiler) number(n ast.Node) (number, error) {
 		if err != nil {
 			return nil, err
 		}
-		return fold(arithmetic{x.Operator, []number{a, b}}), nil
+		return c.fold(n, arithmetic{x.Operator, []number{a, b}})
 	case *ast.BuiltinNode:
 		if isQuantifier(x) {
 			break
@@ -335,7 +336,7 @@ func (c *compiler) number(n ast.Node) (number, error) {
 			}
 			a.args = append(a.args, v)
 		}
-		return fold(a), nil
+		return c.fold(n, a)
 	case *ast.IdentifierNode, *ast.MemberNode, *ast.PointerNode, *ast.ChainNode:
 		f, err := c.fact(n)
 		if err != nil {
@@ -346,21 +347,25 @@ func (c *compiler) number(n ast.Node) (number, error) {
 		}
 		return figure{f}, nil
 	}
-	return nil, c.s.at(n, "%s is no number", n)
+	return nil, c.s.at(n, "%s is no number", c.s.shown(n))
 }
 
 // fold computes what holds literals only, so that 2 * 1000 is a limit like 2000.
-func fold(a arithmetic) number {
+func (c *compiler) fold(n ast.Node, a arithmetic) (number, error) {
 	values := make([]span, len(a.args))
 	for i, x := range a.args {
 		l, ok := x.(literal)
 		if !ok {
-			return a
+			return a, nil
 		}
 		values[i] = point(float64(l))
 	}
-	if v := a.apply(values); v.lo == v.hi {
-		return literal(v.lo)
+	v := a.apply(values)
+	if math.IsInf(v.lo, 0) || math.IsInf(v.hi, 0) || math.IsNaN(v.lo) {
+		return nil, c.s.at(n, "%s is no finite number: give a finite limit", c.s.shown(n))
 	}
-	return a
+	if v.lo == v.hi {
+		return literal(v.lo), nil
+	}
+	return a, nil
 }

@@ -114,11 +114,11 @@ func (c *Contract) prepare() error {
 			cl.Name = cl.Expr
 		}
 		if names[cl.Name] {
-			return fmt.Errorf("two clauses are called %q: rename one", cl.Name)
+			return fmt.Errorf("two clauses are called %q: rename one", registry.Excerpt(cl.Name, 0))
 		}
 		names[cl.Name] = true
 		if err := cl.prepare(level); err != nil {
-			return fmt.Errorf("clause %q: %w", cl.Name, err)
+			return fmt.Errorf("clause %q: %w", registry.Excerpt(cl.Name, 0), err)
 		}
 		decides = decides || cl.severity.Decides()
 	}

@@ -3,6 +3,7 @@ package contract
 import (
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 
@@ -28,13 +29,68 @@ func parse(text string) (*source, error) {
 	if err != nil {
 		var fe *file.Error
 		if errors.As(err, &fe) {
-			return nil, fmt.Errorf("expr %q, column %d: %s", text, fe.Column+1, strings.ReplaceAll(fe.Message, "\n", " "))
+			return nil, fmt.Errorf("expr %q, column %d: %s", registry.Excerpt(text, fe.Column+1), fe.Column+1, registry.Excerpt(registry.PlainNumber(strings.ReplaceAll(fe.Message, "\n", " ")), 0))
 		}
-		return nil, fmt.Errorf("expr %q: %w", text, err)
+		return nil, fmt.Errorf("expr %q: %w", registry.Excerpt(text, 0), err)
 	}
 	s := &source{text: text, root: tree.Node}
-	return s, s.check(tree.Node, false)
+	if err := s.check(tree.Node, false); err != nil {
+		return s, err
+	}
+	return s, s.decides(tree.Node)
 }
+
+// decides refuses a clause, or a part of one, that says the same of every run:
+// true, 1 < 2, or perf.ttft.p99_ms <= 2000 || true. As the branch of ?: a constant
+// is one of two answers.
+func (s *source) decides(n ast.Node) error {
+	constant := func(n ast.Node) error {
+		return s.at(n, "%s is the same for every run and decides nothing: compare a figure with a limit, as in perf.ttft.p99_ms <= 2000", s.shown(n))
+	}
+	switch x := n.(type) {
+	case *ast.UnaryNode:
+		if x.Operator == "!" || x.Operator == "not" {
+			return s.decides(x.Node)
+		}
+	case *ast.ConditionalNode:
+		if err := s.decides(x.Cond); err != nil {
+			return err
+		}
+		a, isA := x.Exp1.(*ast.BoolNode)
+		b, isB := x.Exp2.(*ast.BoolNode)
+		if isA && isB && a.Value == b.Value {
+			return constant(n)
+		}
+		for _, branch := range []ast.Node{x.Exp1, x.Exp2} {
+			if _, isBool := branch.(*ast.BoolNode); !isBool {
+				if err := s.decides(branch); err != nil {
+					return err
+				}
+			}
+		}
+		return nil
+	case *ast.BinaryNode:
+		if slices.Contains([]string{"&&", "and", "||", "or"}, x.Operator) {
+			if err := s.decides(x.Left); err != nil {
+				return err
+			}
+			return s.decides(x.Right)
+		}
+	case *ast.BuiltinNode:
+		if isQuantifier(x) {
+			if p, ok := x.Arguments[1].(*ast.PredicateNode); ok {
+				return s.decides(p.Node)
+			}
+		}
+	}
+	if len(s.pathsIn(n)) == 0 {
+		return constant(n)
+	}
+	return nil
+}
+
+// shown is a part of the text as an error line has it.
+func (s *source) shown(n ast.Node) string { return registry.Excerpt(n.String(), 0) }
 
 // at is an error at a node's place in the text.
 func (s *source) at(n ast.Node, format string, args ...any) error {
@@ -45,7 +101,7 @@ func (s *source) at(n ast.Node, format string, args ...any) error {
 		}
 		column++
 	}
-	return fmt.Errorf("expr %q, column %d: %w", s.text, column, fmt.Errorf(format, args...))
+	return fmt.Errorf("expr %q, column %d: %w", registry.Excerpt(s.text, column), column, fmt.Errorf(format, args...))
 }
 
 // functions may be called in a clause.
@@ -59,7 +115,11 @@ var operators = []string{"&&", "||", "and", "or", "==", "!=", "<", "<=", ">", ">
 func (s *source) check(n ast.Node, inside bool) error {
 	children := []ast.Node{}
 	switch x := n.(type) {
-	case *ast.IntegerNode, *ast.FloatNode, *ast.BoolNode, *ast.StringNode:
+	case *ast.FloatNode:
+		if math.IsInf(x.Value, 0) || math.IsNaN(x.Value) {
+			return s.at(n, "the number is beyond what can be counted with: give a finite limit")
+		}
+	case *ast.IntegerNode, *ast.BoolNode, *ast.StringNode:
 	case *ast.IdentifierNode, *ast.MemberNode, *ast.PointerNode, *ast.ChainNode:
 		_, err := s.path(n, inside)
 		return err
@@ -95,7 +155,7 @@ func (s *source) check(n ast.Node, inside bool) error {
 		name := x.Callee.String()
 		return s.at(n, "unknown function %s%s; there are %s", name, registry.DidYouMean(name, functions), strings.Join(functions, ", "))
 	default:
-		return s.at(n, "%s cannot be used in a clause", n.String())
+		return s.at(n, "%s cannot be used in a clause", s.shown(n))
 	}
 	for _, c := range children {
 		if err := s.check(c, inside); err != nil {
@@ -149,11 +209,14 @@ func (s *source) path(n ast.Node, inside bool) (facts.Path, error) {
 		}
 		return append(head, key.Value), nil
 	}
-	return nil, s.at(n, "%s is not the name of a figure", n.String())
+	return nil, s.at(n, "%s is not the name of a figure", s.shown(n))
 }
 
 // paths are all names that are mentioned.
-func (s *source) paths() []facts.Path {
+func (s *source) paths() []facts.Path { return s.pathsIn(s.root) }
+
+// pathsIn are the names below a node.
+func (s *source) pathsIn(n ast.Node) []facts.Path {
 	var out []facts.Path
 	var walk func(n ast.Node, root string)
 	walk = func(n ast.Node, root string) {
@@ -187,6 +250,6 @@ func (s *source) paths() []facts.Path {
 			}
 		}
 	}
-	walk(s.root, "")
+	walk(n, "")
 	return out
 }
