@@ -168,20 +168,34 @@ func compareAll(workDir string, args []string, o compare.Options) (*compare.Resu
 // namedOnce refuses a run that stands on two sides, or twice on one: it is no repeat
 // of itself.
 func namedOnce(sides [][]point) error {
-	seen := map[string]bool{}
+	seen := map[string]string{} // by what only one run can have
 	for _, s := range sides {
 		for _, p := range s {
 			for _, in := range p.inputs {
-				key := in.Path
+				place := in.Path
+				if real, err := filepath.EvalSymlinks(in.Path); err == nil {
+					place = real
+				}
+				if abs, err := filepath.Abs(place); err == nil {
+					place = abs
+				}
+				shown := in.Path
 				if in.Saved != nil {
-					key = fmt.Sprintf("%s:%d", in.Path, in.Saved.Line)
-				} else if abs, err := filepath.Abs(in.Path); err == nil {
-					key = abs
+					place = fmt.Sprintf("%s:%d", place, in.Saved.Line)
+					shown = fmt.Sprintf("%s:%d", in.Path, in.Saved.Line)
 				}
-				if seen[key] {
-					return usagef("compare: %s is named twice: a run is no repeat of itself", in.Path)
+				for _, key := range append([]string{place}, in.Identity()...) {
+					other, twice := seen[key]
+					switch {
+					case twice && (other == shown || key == place):
+						return usagef("compare: %s is named twice: a run is no repeat of itself", in.Path)
+					case twice:
+						return usagef("compare: %s and %s are one and the same run, copied: a run is no repeat of itself; name another run", other, shown)
+					}
 				}
-				seen[key] = true
+				for _, key := range append([]string{place}, in.Identity()...) {
+					seen[key] = shown
+				}
 			}
 		}
 	}

@@ -1,11 +1,17 @@
 package compare
 
 import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"ais_bench/outputs"
@@ -104,6 +110,31 @@ func (in *Input) pairs() ([]outputs.Pair, error) {
 		return all, nil
 	}
 	return out, nil
+}
+
+// Identity are texts that another run cannot have: the hashes of its records, or what
+// a saved result says. Copies of a run share them.
+func (in *Input) Identity() []string {
+	var out []string
+	if in.Saved != nil {
+		h := sha256.New()
+		for _, key := range slices.Sorted(maps.Keys(in.Saved.Raw)) {
+			var value bytes.Buffer
+			if json.Compact(&value, in.Saved.Raw[key]) != nil {
+				return nil
+			}
+			fmt.Fprintf(h, "%q:%s,", key, value.Bytes())
+		}
+		return []string{"saved " + hex.EncodeToString(h.Sum(nil))}
+	}
+	if in.Manifest != nil {
+		for _, p := range in.Manifest.Pairs {
+			if p.SHA256 != "" {
+				out = append(out, "records "+p.SHA256)
+			}
+		}
+	}
+	return out
 }
 
 // state is the pair's entry in the manifest, nil where there is none.

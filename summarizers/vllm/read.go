@@ -10,6 +10,8 @@ import (
 	"math"
 	"os"
 	"strings"
+
+	"ais_bench/registry"
 )
 
 // Saved is one result read from a file, of vLLM, SGLang or this tool.
@@ -57,10 +59,13 @@ func ReadResult(path string) ([]Saved, error) {
 			break
 		}
 		if err != nil {
-			return nil, fmt.Errorf("%s:%d: not a saved benchmark result: %w", path, line, err)
+			return nil, fmt.Errorf("%s:%d: not a saved benchmark result: %w", path, line, registry.ExplainJSON(nil, err))
 		}
 		if _, ok := raw["duration"]; !ok {
 			return nil, fmt.Errorf("%s:%d: not a saved benchmark result: the key \"duration\" is missing", path, line)
+		}
+		if err := impossible(raw); err != nil {
+			return nil, fmt.Errorf("%s:%d: %w; save the result again with --save-result", path, line, err)
 		}
 		out = append(out, levelled(raw, line))
 	}
