@@ -109,6 +109,13 @@ func loadConfig(t *Task, opts *Options, m models.Config, todo []question) (load.
 	default:
 		cfg.Schedule, err = arrivals(cfg, opts, m).Schedule()
 	}
+	if err == nil {
+		count := cfg.Clients
+		if count == 0 && cfg.Count > 0 {
+			count = cfg.Count + cfg.Cooldown
+		}
+		err = load.CheckSpan(cfg.Schedule, count, cfg.Duration)
+	}
 	return cfg, err
 }
 
@@ -124,7 +131,7 @@ func arrivals(cfg load.Config, opts *Options, m models.Config) load.Arrivals {
 	}
 	if a.RampUp != "" {
 		a.RequestRate = 0
-		a.RampFor = time.Duration(tr.RampUpDurationS * float64(time.Second))
+		a.RampFor = time.Duration(min(tr.RampUpDurationS, load.MaxSpan.Seconds()) * float64(time.Second))
 		if a.RampFor == 0 && cfg.Clients == 0 {
 			// The ramp reaches its end with the last measured request, whatever ends the run first.
 			a.Count, a.RampWithin = cfg.Count, cfg.Duration

@@ -10,6 +10,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"ais_bench/summarizers/metrics"
+	"ais_bench/tasks/load"
 	"ais_bench/tasks/sweep"
 )
 
@@ -108,6 +109,36 @@ func parsePrompts(text string, factor float64, factorGiven bool) (prompts, error
 	return p, nil
 }
 
+// The highest loads of a sweep.
+const (
+	maxSweptConcurrency = 100000
+	maxSweptRate        = 1000000 // requests/s
+)
+
+// checkRates refuses rates at which a point's requests could not be sent within
+// the longest time that is planned for.
+func (w *sweepRun) checkRates() error {
+	if w.axis != sweep.RequestRate {
+		return nil
+	}
+	check := func(flag string, v float64, n int) error {
+		err := load.CheckSpan(load.Constant{Rate: v}, n, 0)
+		if err == nil {
+			return nil
+		}
+		return usagef("%s", strings.Replace(err.Error(), "--request-rate", flag, 1))
+	}
+	for i, v := range w.values {
+		if err := check("--request-rate", v, w.count.of(i, v)); err != nil {
+			return err
+		}
+	}
+	if w.search.Min > 0 {
+		return check("--min", w.search.Min, w.count.of(0, w.search.Min))
+	}
+	return nil
+}
+
 // parseLoads reads the list of an axis: positive numbers, ascending in the result,
 // each once.
 func parseLoads(flag, text string, whole bool) ([]float64, error) {
@@ -121,8 +152,10 @@ func parseLoads(flag, text string, whole bool) ([]float64, error) {
 			return nil, usagef("--%s %s: inf is no point of a sweep; all at once is `bench serve`", flag, text)
 		case whole && v != math.Trunc(v):
 			return nil, usagef("--%s %s: %s is no whole number", flag, text, word)
-		case whole && v > 100000:
-			return nil, usagef("--%s %s: at most 100000", flag, text)
+		case whole && v > maxSweptConcurrency:
+			return nil, usagef("--%s %s: at most %d", flag, text, maxSweptConcurrency)
+		case !whole && v > maxSweptRate:
+			return nil, usagef("--%s %s: %s requests/s are more than any client sends; at most %d", flag, text, word, maxSweptRate)
 		}
 		if slices.Contains(list, v) {
 			return nil, usagef("--%s %s: %s is given twice", flag, text, word)

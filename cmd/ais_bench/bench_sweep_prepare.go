@@ -50,6 +50,9 @@ func (w *sweepRun) prepare() error {
 	if err := w.prepareSearch(); err != nil {
 		return err
 	}
+	if err := w.checkRates(); err != nil {
+		return err
+	}
 	return w.prepareReports()
 }
 
@@ -89,6 +92,8 @@ func (w *sweepRun) prepareSearch() error {
 	switch {
 	case c.IsSet("max") && (s.Max <= 0 || math.IsInf(s.Max, 0) || s.Whole && s.Max != math.Trunc(s.Max)):
 		return usagef("--max %g: give a load above 0%s", s.Max, wholeText(s.Whole))
+	case s.Max > maxSweptRate || s.Whole && s.Max > maxSweptConcurrency:
+		return usagef("--max %g: at most %d concurrent requests, or %d requests/s", s.Max, maxSweptConcurrency, maxSweptRate)
 	case c.IsSet("min") && (s.Min <= 0 || s.Whole && s.Min != math.Trunc(s.Min)):
 		return usagef("--min %g: give a load above 0%s", s.Min, wholeText(s.Whole))
 	case len(s.Steps) < 2 && s.Max == 0:

@@ -11,6 +11,7 @@ import (
 	"ais_bench/models"
 	"ais_bench/outputs"
 	"ais_bench/tasks"
+	"ais_bench/tasks/load"
 )
 
 // Options is everything a benchmark can be told, whatever the flags are called.
@@ -115,6 +116,8 @@ func (o *Options) check() error {
 		return fmt.Errorf("--replay-speed %g: give a number above 0", o.ReplaySpeed)
 	case o.ProbeRate < 0 || math.IsNaN(o.ProbeRate) || math.IsInf(o.ProbeRate, 0):
 		return fmt.Errorf("--probe-request-rate %g: give a rate of 0 (none) or more", o.ProbeRate)
+	case o.ProbeRate > 0 && 1/o.ProbeRate > load.MaxSpan.Seconds():
+		return fmt.Errorf("--probe-request-rate %g: the next side request would be sent after %.3g days; at most %.0f can be planned: raise it, or leave it out", o.ProbeRate, 1/o.ProbeRate/86400, load.MaxSpan.Hours()/24)
 	case o.RampUp == "" && (o.RampStart != 0 || o.RampEnd != 0):
 		return errors.New("--ramp-up-start-rps and --ramp-up-end-rps need --ramp-up-strategy linear or exponential")
 	case o.RampUp != "" && o.RequestRate != 0 && !math.IsInf(o.RequestRate, 1):
