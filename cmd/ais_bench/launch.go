@@ -115,7 +115,7 @@ const engineLogName = "engine.out"
 // it is.
 func keepEngineLog(e *engine.Engine, runs ...*outputs.Run) {
 	text, err := os.ReadFile(e.Log())
-	if err != nil {
+	if err != nil && !errors.Is(err, os.ErrNotExist) { // an engine that said nothing left no log
 		return
 	}
 	kept := len(runs) > 0

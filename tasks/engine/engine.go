@@ -6,7 +6,8 @@
 // Ctrl-C at the terminal reaches this program alone, which then ends the engine
 // in order. A second small process, the guard, holds one end of a pipe whose
 // other end is here: when this program dies, however it dies, the pipe closes
-// and the guard ends the group.
+// and the guard ends the group. It is itself in the group, which keeps the group's
+// number from meaning other processes as long as it may be signalled.
 package engine
 
 import (
@@ -38,7 +39,7 @@ type Config struct {
 	Server string
 	Ready  time.Duration // how long that may take; 0 = 10 minutes
 	Grace  time.Duration // between the request to end and the kill; 0 = 10 s
-	Log    string        // file that gets what the engine prints; "" = nowhere
+	Log    string        // file that gets what the engine prints, its beginning and its end when it is long; "" = nowhere
 	// Scrub takes credentials out of the log when the engine has ended, wherever the
 	// log goes from there; nil = nothing to hide.
 	Scrub func(string) string
@@ -49,10 +50,11 @@ type Config struct {
 type Engine struct {
 	cfg     Config
 	cmd     *exec.Cmd
-	log     *os.File
+	log     *boundedLog // nil without one
 	guard   *guard
 	mark    string        // of the environment of everything the engine starts
-	ended   chan struct{} // closed when the shell has ended
+	ended   chan struct{} // closed when the shell has ended and its last words were read
+	reaped  chan struct{} // closed as soon as the shell's process id is free again
 	err     error         // of its end, after ended
 	stop    sync.Once
 	looking sync.WaitGroup // for versions
@@ -85,30 +87,39 @@ func Start(ctx context.Context, cfg Config) (*Engine, error) {
 	if answers(ctx, cfg.Server) {
 		return nil, fmt.Errorf("something answers at %s already: stop it, or leave the launch out and test what is there", cfg.Server)
 	}
-	e := &Engine{cfg: cfg, ended: make(chan struct{}), mark: uuid.NewString()}
+	e := &Engine{cfg: cfg, ended: make(chan struct{}), reaped: make(chan struct{}), mark: uuid.NewString()}
 	e.look(ctx)
 	e.cmd = shell(cfg.Command)
 	e.cmd.Env = append(append(os.Environ(), cfg.Env...), markVariable+"="+e.mark)
+	var err error
+	var said *os.File // a file of the process's own: nothing of this program stands in between when it ends
 	if cfg.Log != "" {
-		// Engines print their arguments, keys among them: nobody else reads along.
-		f, err := os.OpenFile(cfg.Log, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
+		if e.log, err = newLog(cfg.Log, logHead, logSegment); err == nil {
+			said, err = e.log.input()
+		}
 		if err != nil {
 			return nil, fmt.Errorf("log of the engine: %w", err)
 		}
-		e.log = f
-		e.cmd.Stdout, e.cmd.Stderr = f, f
+		e.cmd.Stdout, e.cmd.Stderr = said, said
 	}
 	ownGroup(e.cmd)
-	if err := e.cmd.Start(); err != nil {
+	err = e.cmd.Start()
+	if said != nil {
+		said.Close() // the engine has its own
+	}
+	if err != nil {
 		e.closeLog()
 		return nil, fmt.Errorf("launch %q: %w", cfg.Command, err)
 	}
-	var err error
 	if e.guard, err = startGuard(e.cmd.Process.Pid, e.mark); err != nil {
 		cfg.Note("the engine has no guard: if this program is killed it goes on running: " + err.Error())
 	}
 	go func() {
 		e.err = e.cmd.Wait()
+		close(e.reaped)
+		if e.log != nil {
+			e.log.settle() // its last words are in the pipe
+		}
 		e.mu.Lock()
 		if !e.stopping {
 			how := endOf(e.err).Error()
@@ -302,16 +313,20 @@ func (e *Engine) Stop() {
 		e.mu.Lock()
 		e.stopping = true
 		e.mu.Unlock()
-		terminate(e.cmd)
+		if e.ours() {
+			terminate(e.cmd)
+		}
 		over := time.Now().Add(e.cfg.Grace)
-		for groupAlive(e.cmd) && time.Now().Before(over) {
+		for groupAlive(e.cmd, e.guard) && time.Now().Before(over) {
 			select {
 			case <-e.ended: // others of the group may still be there
 				time.Sleep(50 * time.Millisecond)
 			case <-time.After(50 * time.Millisecond):
 			}
 		}
-		kill(e.cmd)
+		if e.ours() {
+			kill(e.cmd)
+		}
 		<-e.ended
 		if n := killMarked(markVariable + "=" + e.mark); n > 0 {
 			e.cfg.Note(fmt.Sprintf("%d processes of the engine had left its group and were killed", n))
@@ -321,11 +336,27 @@ func (e *Engine) Stop() {
 	})
 }
 
+// ours reports whether the number of the engine's group can mean no other group by
+// now. It cannot while a process of this program's own making is in the group and has
+// not been reaped: the guard, until it is dismissed, or the engine's shell. Where
+// there is no such guard a shell that was reaped leaves the number to others.
+func (e *Engine) ours() bool {
+	if e.guard.holds() {
+		return true
+	}
+	select {
+	case <-e.reaped:
+		return groupAlive(e.cmd, nil) // its other processes still have it
+	default:
+		return true
+	}
+}
+
 func (e *Engine) closeLog() {
 	if e.log == nil {
 		return
 	}
-	_ = e.log.Close() // what could not be written is lost to the log alone
+	_ = e.log.close() // what could not be written is lost to the log alone
 	if e.cfg.Scrub == nil {
 		return
 	}
@@ -363,26 +394,11 @@ func clip(s string) string {
 // tailLines are the last lines of the log that say something, without what drives
 // a terminal. A progress bar's line counts as its last state.
 func (e *Engine) tailLines(n int) []string {
-	if e.cfg.Log == "" {
-		return nil
-	}
-	f, err := os.Open(e.cfg.Log)
-	if err != nil {
-		return nil
-	}
-	defer f.Close()
-	const most = 64 << 10
-	if st, err := f.Stat(); err == nil && st.Size() > most {
-		if _, err := f.Seek(-most, io.SeekEnd); err != nil {
-			return nil
-		}
-	}
-	text, err := io.ReadAll(f)
-	if err != nil {
+	if e.log == nil {
 		return nil
 	}
 	var lines []string
-	for line := range strings.Lines(terminalCodes.ReplaceAllString(string(text), "")) {
+	for line := range strings.Lines(terminalCodes.ReplaceAllString(string(e.log.end()), "")) {
 		line = strings.TrimRight(line, "\r\n")
 		if i := strings.LastIndexByte(line, '\r'); i >= 0 {
 			line = line[i+1:]

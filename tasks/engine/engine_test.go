@@ -213,10 +213,12 @@ func TestWatchEndsWithStop(t *testing.T) {
 func TestTail(t *testing.T) {
 	log := filepath.Join(t.TempDir(), "log")
 	text := "first\n\x1b[32mloading\x1b[0m\n10%|#\r50%|#####\r100%|##########\n\n"
-	if err := os.WriteFile(log, []byte(strings.Repeat("x", 100<<10)+"\n"+text), 0o600); err != nil {
+	l, err := newLog(log, logHead, logSegment)
+	if err != nil {
 		t.Fatal(err)
 	}
-	e := &Engine{cfg: Config{Log: log}}
+	fmt.Fprint(l, strings.Repeat("x", 100<<10)+"\n"+text)
+	e := &Engine{log: l}
 	if got := e.tailLines(3); strings.Join(got, ";") != "first;loading;100%|##########" {
 		t.Errorf("%q", got)
 	}
@@ -257,5 +259,60 @@ func TestStartRefusesATakenAddress(t *testing.T) {
 	defer e.Stop()
 	if _, err := Start(t.Context(), Config{Command: "sleep 1", Server: "http://" + addr}); err == nil || !strings.Contains(err.Error(), "already") {
 		t.Errorf("taken address: %v", err)
+	}
+}
+
+// A failed start that said nothing leaves nothing.
+func TestFailedStartLeavesNoEmptyLog(t *testing.T) {
+	log := filepath.Join(t.TempDir(), "engine.out")
+	_, err := Start(t.Context(), Config{Command: "exit 3", Server: "http://" + freeAddr(t), Log: log})
+	if err == nil || !strings.Contains(err.Error(), "exit status 3") {
+		t.Fatalf("%v", err)
+	}
+	if _, err := os.Stat(log); !os.IsNotExist(err) {
+		t.Errorf("%s is left: %v", log, err)
+	}
+	_, err = Start(t.Context(), Config{Command: "echo no such model; exit 3", Server: "http://" + freeAddr(t), Log: log})
+	if err == nil || !strings.Contains(err.Error(), "it last said: no such model") {
+		t.Errorf("%v", err)
+	}
+	if b, err := os.ReadFile(log); string(b) != "no such model\n" {
+		t.Errorf("%q %v", b, err)
+	}
+}
+
+// An engine that died leaves its group's number to nobody until Stop is through with
+// it: the guard is in the group. What was given the number afterwards is not signalled.
+func TestTheGroupsNumberIsKept(t *testing.T) {
+	if _, err := os.Stat("/proc/self/stat"); err != nil {
+		t.Skip("no /proc here")
+	}
+	addr := freeAddr(t)
+	e, err := Start(t.Context(), Config{Command: os.Args[0], Env: []string{"ENGINE_TEST_PART=engine", "ENGINE_TEST_ADDR=" + addr}, Server: "http://" + addr, Grace: time.Second})
+	if err != nil {
+		t.Fatal(err)
+	}
+	group := e.Pid()
+	if err := syscall.Kill(group, syscall.SIGKILL); err != nil {
+		t.Fatal(err)
+	}
+	<-e.Ended()
+	if err := syscall.Kill(-group, 0); err != nil {
+		t.Errorf("the group is gone after its leader was reaped: %v", err)
+	}
+	if !e.ours() {
+		t.Error("the number is not known to be the engine's")
+	}
+	if g, err := syscall.Getpgid(e.guard.cmd.Process.Pid); g != group || err != nil {
+		t.Errorf("the guard is in group %d, %v", g, err)
+	}
+	e.Stop()
+	if groupAlive(e.cmd, nil) {
+		t.Error("something of the group is left")
+	}
+	// Without a guard in the group a reaped leader's number may be another's.
+	e.guard = nil
+	if e.ours() {
+		t.Error("a number that nobody of ours has is taken for the engine's")
 	}
 }

@@ -23,11 +23,15 @@ func ownGroup(c *exec.Cmd) { c.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 func terminate(c *exec.Cmd) { _ = syscall.Kill(-c.Process.Pid, syscall.SIGTERM) }
 func kill(c *exec.Cmd)      { _ = syscall.Kill(-c.Process.Pid, syscall.SIGKILL) }
 
-// groupAlive reports whether any process of the group is left. One that has ended
-// and waits for its parent to take note (a container's first process may never
-// do) is not.
-func groupAlive(c *exec.Cmd) bool {
+// groupAlive reports whether any process of the group but its guard (nil = none) is
+// left. One that has ended and waits for its parent to take note (a container's
+// first process may never do) is not.
+func groupAlive(c *exec.Cmd, g *guard) bool {
 	group := c.Process.Pid
+	holder := ""
+	if g != nil {
+		holder = strconv.Itoa(g.cmd.Process.Pid)
+	}
 	if errors.Is(syscall.Kill(-group, 0), syscall.ESRCH) {
 		return false
 	}
@@ -37,7 +41,7 @@ func groupAlive(c *exec.Cmd) bool {
 	}
 	for _, f := range files {
 		b, err := os.ReadFile(f)
-		if err != nil {
+		if err != nil || filepath.Base(filepath.Dir(f)) == holder {
 			continue
 		}
 		// pid (name) state ppid pgrp …; the name may hold anything.
@@ -51,23 +55,42 @@ func groupAlive(c *exec.Cmd) bool {
 
 // guard ends the group when this program is no more.
 type guard struct {
-	cmd  *exec.Cmd
-	hold io.Closer // the end of the pipe that closes with this program
+	cmd    *exec.Cmd
+	hold   io.Closer // the end of the pipe that closes with this program
+	inside bool      // it is in the group
 }
+
+// holds reports whether the guard keeps the group's number from being given to
+// other processes: it is in the group, and as long as it was not dismissed it is
+// there, alive or not yet reaped.
+func (g *guard) holds() bool { return g != nil && g.inside }
 
 // guardScript waits for the end of its input, then ends the group of $1, and on
 // Linux every process that has $2 in its environment: one that made a group of its
 // own. This is the one spelling of a group that all shells' kill understands. The
-// script ignores what ends this program's own session, a hang-up among it.
+// script ignores what ends this program's own session, a hang-up among it. It is in
+// the group itself, so that its last kill ends it, too; others looks for processes
+// of the group beside it.
 const guardScript = `trap '' HUP INT TERM
 read -r _
+g=$1
 marked() { for e in /proc/[0-9]*/environ; do grep -q "$1" "$e" 2>/dev/null && p=${e#/proc/} && kill "-$2" "${p%/environ}" 2>/dev/null; done; }
-kill -TERM "-$1" 2>/dev/null
+others() {
+  [ -r /proc/self/stat ] || { kill -0 "-$g" 2>/dev/null; return; }
+  for s in /proc/[0-9]*/stat; do
+    { read -r l < "$s"; } 2>/dev/null || continue
+    [ "${l%% *}" = "$$" ] && continue
+    set -- x ${l##*) }
+    [ "$4" = "$g" ] && [ "$2" != Z ] && return 0
+  done
+  return 1
+}
+kill -TERM "-$g" 2>/dev/null
 marked "$2" TERM
 i=0
-while [ $i -lt 50 ] && kill -0 "-$1" 2>/dev/null; do sleep 0.1; i=$((i+1)); done
-kill -KILL "-$1" 2>/dev/null
-marked "$2" KILL`
+while [ $i -lt 50 ] && others; do sleep 0.1; i=$((i+1)); done
+marked "$2" KILL
+kill -KILL "-$g" 2>/dev/null`
 
 func startGuard(group int, mark string) (*guard, error) {
 	r, w, err := os.Pipe() // close-on-exec: no other child keeps it open
@@ -76,14 +99,21 @@ func startGuard(group int, mark string) (*guard, error) {
 	}
 	c := exec.Command("/bin/sh", "-c", guardScript, "engine-guard", strconv.Itoa(group), markVariable+"="+mark)
 	c.Stdin = r
-	ownGroup(c)
+	// Without /proc the guard could not be told from the engine's processes.
+	_, err = os.Stat("/proc/self/stat")
+	inside := err == nil
+	if inside {
+		c.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pgid: group}
+	} else {
+		ownGroup(c)
+	}
 	if err := c.Start(); err != nil {
 		r.Close()
 		w.Close()
 		return nil, err
 	}
 	r.Close()
-	return &guard{c, w}, nil
+	return &guard{c, w, inside}, nil
 }
 
 // dismiss ends the guard without its doing anything.
@@ -91,8 +121,8 @@ func (g *guard) dismiss() {
 	if g == nil {
 		return
 	}
-	kill(g.cmd)
-	_ = g.cmd.Wait() // it was killed
+	_ = g.cmd.Process.Kill() // it alone; what it has begun (a sleep) ends by itself
+	_ = g.cmd.Wait()         // it was killed
 	g.hold.Close()
 }
 

@@ -18,12 +18,14 @@ func terminate(c *exec.Cmd) {
 func kill(c *exec.Cmd) { _ = c.Process.Kill() }
 
 // groupAlive: taskkill returns when the tree is gone.
-func groupAlive(*exec.Cmd) bool { return false }
+func groupAlive(*exec.Cmd, *guard) bool { return false }
 
 // guard does not exist here: an engine outlives a killed ais_bench.
 type guard struct{}
 
 func startGuard(int, string) (*guard, error) { return nil, nil }
+
+func (*guard) holds() bool { return false }
 
 func (*guard) dismiss() {}
 
