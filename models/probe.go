@@ -49,7 +49,8 @@ type Reply struct {
 	Code   int
 	// Header has lower-case names; values that are credentials are blanked out.
 	Header map[string]string
-	Body   []byte // the first 64 KiB, secrets blanked out
+	Body   []byte // secrets blanked out
+	Cut    bool   // the answer is longer than what was read of it (8 MiB)
 	Sent   int64  // ns on the probe's clock
 	Took   time.Duration
 }
@@ -87,8 +88,9 @@ func (r *Result) Brief() string {
 	return msg
 }
 
-// probeBody is how much of an answer is kept.
-const probeBody = 64 << 10
+// probeBody is how much of an answer is read: the lists of models of large gateways
+// have hundreds of kilobytes.
+const probeBody = 8 << 20
 
 // Ask sends one question and reads the answer.
 func (p *Probe) Ask(ctx context.Context, q Question) *Reply {
@@ -136,6 +138,7 @@ func (p *Probe) Ask(ctx context.Context, q Question) *Reply {
 	}
 	got, _, err := readBody(x, probeBody)
 	x.Close()
+	r.Cut = len(got) >= probeBody
 	r.Body = []byte(Scrub(string(got), s.secrets))
 	if err != nil {
 		r.fail(s, err)

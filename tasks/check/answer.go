@@ -40,6 +40,10 @@ func (r *run) answer(ctx context.Context) {
 		r.fail(name, CauseProxyRefused, found+": a proxy wants a user and a password", "give them in --proxy http://USER:PASSWORD@HOST:PORT, or leave the proxy out", true)
 	case looksLikeLogin(reply):
 		r.fail(name, CauseLogin, found+": "+what(reply), "an OAuth or single-sign-on gateway stands before the service: give what it wants by --header 'Authorization=Bearer TOKEN' or --header 'Cookie=…', or an address behind it", true)
+	case reply.Cut:
+		r.fail(name, CauseEndless, found+fmt.Sprintf(": the answer is longer than %d MiB and was not read to its end", len(reply.Body)>>20), endless, true)
+	case reply.Code/100 == 3 && r.sameAddress(reply.Header["location"], r.apiPath("/models")):
+		r.fail(name, CauseRedirectLoop, found+": "+what(reply)+", which is the address that was asked", redirectLoop, true)
 	case reply.Code/100 == 3:
 		remedy := "give the address it names by --url"
 		if strings.HasPrefix(reply.Header["location"], "https://") && r.target().Scheme == "http" {
@@ -81,6 +85,10 @@ func (r *run) noAnswer(ctx context.Context, reply *models.Reply) {
 	viaProxy := r.probe.Proxy() != nil
 	switch reply.Status {
 	case outputs.StatusTimeoutTotal, outputs.StatusTimeoutFirstToken, outputs.StatusTimeoutIdle:
+		if reply.Code != 0 {
+			r.fail(name, CauseEndless, where+fmt.Sprintf("an answer begins (HTTP %d) and does not end within %s", reply.Code, r.StepTimeout), endless, true)
+			return
+		}
 		r.fail(name, CauseSilent, where+fmt.Sprintf("the connection is accepted and no answer comes within %s", r.StepTimeout),
 			"the server hangs, is still loading with its port open, or speaks another protocol: look at its log, check the port, or raise --step-timeout", true)
 	case outputs.StatusMalformed:
@@ -105,6 +113,22 @@ func (r *run) noAnswer(ctx context.Context, reply *models.Reply) {
 		}
 		r.fail(name, CauseNoConnection, where+reply.Error, "look at the lines above", true)
 	}
+}
+
+const (
+	endless      = "something else than the API answers there (a stream of events, a download), or the server never closes its answer: check port and path of --url, look at its log"
+	redirectLoop = "the server, or a gateway before it, redirects in a circle: one that expects https learns of it by X-Forwarded-Proto, one that expects a log-in by a cookie or key; look at its configuration, or give an address behind it"
+)
+
+// sameAddress reports whether a redirect leads to the path that was asked.
+func (r *run) sameAddress(location, path string) bool {
+	base := r.target()
+	asked, err := base.Parse(path)
+	if err != nil || location == "" {
+		return false
+	}
+	to, err := asked.Parse(location)
+	return err == nil && to.Scheme == asked.Scheme && hostPort(to) == hostPort(asked) && to.Path == asked.Path && to.RawQuery == asked.RawQuery
 }
 
 // speaksTLS reports whether the http address answers a TLS hand-shake.
@@ -232,8 +256,12 @@ func denied(reply *models.Reply) bool {
 	return reply.Code == http.StatusUnauthorized || reply.Code == http.StatusForbidden
 }
 
-// tiny is the smallest request of the configured protocol.
+// tiny asks the smallest request of the configured protocol.
 func (r *run) tiny(ctx context.Context) *models.Reply {
+	return r.probe.Ask(ctx, models.Question{Path: r.probe.Path(), Body: r.tinyBody(), Limit: r.StepTimeout})
+}
+
+func (r *run) tinyBody() map[string]any {
 	model := r.Config.Model
 	if model == "" && len(r.served) > 0 {
 		model = r.served[0].ID
@@ -253,7 +281,7 @@ func (r *run) tiny(ctx context.Context) *models.Reply {
 	case models.Rerank:
 		body = map[string]any{"model": model, "query": "Hi", "documents": []string{"Hello"}}
 	}
-	return r.probe.Ask(ctx, models.Question{Path: r.probe.Path(), Body: body, Limit: r.StepTimeout})
+	return body
 }
 
 // path finds out whether the API is at the address given, and where it is if not.

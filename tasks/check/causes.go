@@ -39,6 +39,8 @@ const (
 	CauseHTML         = "html"     // a web page
 	CauseLogin        = "login"    // a redirect to, or a page of, a log-in
 	CauseRedirect     = "redirect"
+	CauseRedirectLoop = "redirect_loop" // a redirect to the same address
+	CauseEndless      = "endless"       // an answer begins and does not end
 	CauseUnauthorized = "unauthorized"
 	CauseForbidden    = "forbidden"
 	CauseNoKeyAsked   = "no_key_asked" // a key is sent and nobody looks at it
@@ -66,6 +68,8 @@ const (
 	CauseQuirk           = "quirk"     // works, in another form than asked first
 	CauseNoUsage         = "no_usage"
 	CauseUsageDiffers    = "usage_differs"
+	CauseUsageImpossible = "usage_impossible" // counts that count nothing: negative, fractions, texts
+	CauseInvalidUTF8     = "invalid_utf8"
 	CauseLimitIgnored    = "limit_ignored"
 	CauseEOSNotIgnored   = "eos_not_ignored"
 	CauseUndecided       = "undecided"

@@ -3,6 +3,7 @@ package check
 import (
 	"context"
 	"fmt"
+	"regexp"
 
 	"ais_bench/models"
 	"ais_bench/outputs"
@@ -20,7 +21,7 @@ func (r *run) generates(check string) bool {
 
 // usage says whether streams carry token counts, and whether they are those of
 // whole answers.
-func (r *run) usage(context.Context) {
+func (r *run) usage(ctx context.Context) {
 	const name = "usage"
 	if !r.generates(name) {
 		return
@@ -44,7 +45,15 @@ func (r *run) usage(context.Context) {
 	counts := func(r *models.Result) string {
 		return fmt.Sprintf("%s prompt and %s completion tokens", known(r.InputTokens), known(r.OutputTokens))
 	}
+	bad := ""
+	for _, res := range []*models.Result{stream, whole} {
+		if res != nil && bad == "" && (res.InputTokens == outputs.UnknownTokens || res.OutputTokens == outputs.UnknownTokens) {
+			bad = r.impossibleUsage(ctx, res == stream)
+		}
+	}
 	switch {
+	case bad != "":
+		r.warn(name, CauseUsageImpossible, "usage says "+bad+", which counts nothing", "the server, or a gateway that adds usage, is at fault: ask its makers; "+remedy)
 	case stream == nil:
 		if !whole.UsageSeen {
 			r.warn(name, CauseNoUsage, "answers carry no usage", remedy)
@@ -67,6 +76,26 @@ func (r *run) usage(context.Context) {
 		}
 		r.ok(name, found)
 	}
+}
+
+// noCount finds what stands in the place of a token count and is none.
+var noCount = regexp.MustCompile(`"((?:prompt|completion|total|input|output|cached|reasoning|generated)_tokens)"\s*:\s*(-[0-9][0-9.eE+-]*|[0-9]+\.[0-9]*[1-9][0-9]*|"[^"]{0,40}"|true|false)`)
+
+// impossibleUsage asks once more, to see the answer as it comes: clients take a
+// count that can be none for unknown. "" means that there is no such count.
+func (r *run) impossibleUsage(ctx context.Context, stream bool) string {
+	body := r.tinyBody()
+	if stream {
+		body["stream"] = true
+		if p := r.Config.Protocol(); p == models.Chat || p == models.Completions {
+			body["stream_options"] = map[string]any{"include_usage": true}
+		}
+	}
+	reply := r.probe.Ask(ctx, models.Question{Path: r.probe.Path(), Body: body, Limit: r.StepTimeout})
+	if m := noCount.FindSubmatch(reply.Body); m != nil {
+		return fmt.Sprintf("%s %s", m[1], m[2])
+	}
+	return ""
 }
 
 func known(n int32) string {

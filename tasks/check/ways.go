@@ -8,6 +8,7 @@ import (
 	"net/url"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"ais_bench/models"
 	"ais_bench/outputs"
@@ -48,12 +49,31 @@ func (r *run) ways(ctx context.Context) {
 			r.skip(w.check, err.Error())
 			continue
 		}
-		res := client.Do(ctx, &models.Request{Messages: say("Write one sentence about the sea."), MaxTokens: 16, Stream: w.stream})
+		res := client.Do(ctx, &models.Request{Messages: say("Write one sentence about the sea."), MaxTokens: waysTokens, Stream: w.stream})
 		res.Decode()
 		r.answers[w.check] = res
 		r.add(r.judge(w, res))
 		client.Close()
 	}
+}
+
+// waysTokens is how long an answer may be.
+const waysTokens = 16
+
+const endlessStream = "the answer goes on and on, beyond the number of tokens asked for: the server ignores max_tokens and never ends, or something else than the API answers there: look at its log; runs need a bound of their own (--timeout)"
+
+// redirectsToItself reports whether a request is sent back to where it was sent.
+func (r *run) redirectsToItself(w way, res *models.Result) bool {
+	_, to, ok := strings.Cut(res.Error, "redirected to ")
+	if !ok {
+		return false
+	}
+	to, _, _ = strings.Cut(to, ": ") // the body follows
+	path := map[string]string{"openai_chat": r.apiPath("/chat/completions"), "openai_completions": r.apiPath("/completions")}[w.typ]
+	if path == "" || r.configured(w) {
+		path = r.probe.Path()
+	}
+	return r.sameAddress(strings.TrimSpace(to), path)
 }
 
 func say(text string) []models.Message { return []models.Message{{Role: "user", Content: text}} }
@@ -94,6 +114,8 @@ func (r *run) judge(w way, res *models.Result) Line {
 		return warn(CauseNotStreamed, "the answer came as a whole although a stream was asked for: TTFT, TPOT and ITL do not exist")
 	case w.stream && !res.Stream:
 		return warn(CauseNotStreamed, "the server refuses to stream: TTFT, TPOT and ITL do not exist")
+	case strings.ContainsRune(withoutCut(res), utf8.RuneError):
+		return warn(CauseInvalidUTF8, "the answer holds bytes that are no UTF-8 (or U+FFFD in their place): characters are cut apart between tokens, or the model's tokenizer is not the server's; such answers are scored as they are read")
 	case w.stream && buffered(res):
 		return warn(CauseBuffered, "the stream arrives in one piece: a proxy or gateway holds it back (nginx: proxy_buffering off); TTFT and ITL are its, not the server's")
 	case w.stream && res.OutputTokens != outputs.UnknownTokens && len(res.ChunkAt) > int(res.OutputTokens):
@@ -102,6 +124,16 @@ func (r *run) judge(w way, res *models.Result) Line {
 		return warn(CauseQuirk, "the server refused the first form of the request (stream_options, or max_tokens in favour of max_completion_tokens); the run adapts itself")
 	}
 	return l
+}
+
+// withoutCut is what an answer says, without the broken character that the limit of
+// tokens may have left at its end.
+func withoutCut(res *models.Result) string {
+	text := res.Reasoning + res.Text
+	if res.FinishReason == "length" {
+		text = strings.TrimRight(text, string(utf8.RuneError))
+	}
+	return text
 }
 
 // describe is what a good answer looked like.
@@ -154,6 +186,10 @@ func (r *run) whyFailed(w way, res *models.Result) (cause, remedy string) {
 			return CauseNoChoices, "the answer is JSON but not of this protocol: a gateway that wraps answers, or another API (its own format, an error without a status): look at the answer above and choose the model's type"
 		case strings.Contains(text, "html"):
 			return CauseHTML, "a web or log-in page answers there, not the API: check --url, and whether a proxy or a log-in stands before this path"
+		case strings.Contains(text, "mib"):
+			return CauseEndless, endlessStream
+		case res.HTTPStatus/100 == 3 && r.redirectsToItself(w, res):
+			return CauseRedirectLoop, redirectLoop
 		case res.HTTPStatus/100 == 3:
 			return CauseRedirect, "give the address it names by --url"
 		}
@@ -195,6 +231,9 @@ func (r *run) whyFailed(w way, res *models.Result) (cause, remedy string) {
 		}
 		return CauseRejected, "the server refuses the request; its message says why: look at generation_kwargs (--generation-kwargs) and the model's type"
 	case outputs.StatusTimeoutFirstToken, outputs.StatusTimeoutIdle, outputs.StatusTimeoutTotal:
+		if len(res.ChunkAt) > waysTokens || res.BytesIn > 1<<20 {
+			return CauseEndless, endlessStream
+		}
 		return CauseSilent, fmt.Sprintf("nothing, or not everything, came within %s: the server hangs or is busy with others' requests: look at its log, or raise --step-timeout", r.StepTimeout)
 	}
 	return CauseNoConnection, "look at the lines above"
