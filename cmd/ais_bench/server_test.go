@@ -298,8 +298,11 @@ func TestServerFlagErrors(t *testing.T) {
 		{[]string{"--server-metrics-interval", "1s"}, exitUsage, "goes with --server-metrics"},
 		{[]string{"--server-metrics", "ftp://x"}, exitUsage, "give http://HOST:PORT/metrics"},
 		{[]string{"--server-meta", "gpu"}, exitUsage, "write KEY=VALUE"},
-		{[]string{"--server-metrics", "http://127.0.0.1:1/metrics"}, exitEnvironment, "--server-metrics: http://127.0.0.1:1/metrics"},
-		{[]string{"--server-metrics", url + "/v1/models"}, exitEnvironment, "not the Prometheus text format"},
+		{[]string{"--server-metrics", "http://127.0.0.1:1/metrics"}, exitEnvironment, "--server-metrics: http://127.0.0.1:1/metrics: connection refused, nothing listens there: is the server up, and is it this port?"},
+		{[]string{"--server-metrics", url + "/nope"}, exitEnvironment, "it answers HTTP 404 Not Found: there is no such path: give the address of the metrics"},
+		{[]string{"--server-metrics", "no-such-host.invalid:80"}, exitEnvironment, "is not known"},
+		{[]string{"--server-metrics", strings.Replace(url, "http://", "https://", 1) + "/metrics"}, exitEnvironment, "the port speaks no TLS: use http://"},
+		{[]string{"--server-metrics", url + "/v1/models"}, exitEnvironment, "not the Prometheus text format (line 1: "},
 	} {
 		_, errs, code, _ := benchOnce(t, url, append([]string{"--num-prompts", "2", "--random-input-len", "9", "--random-output-len", "2"}, c.flags...)...)
 		line := ""

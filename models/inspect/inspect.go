@@ -155,7 +155,7 @@ func ask(ctx context.Context, get *models.Getter, url string) ([]byte, http.Head
 	case err != nil:
 		return nil, resp.Header, err
 	case resp.StatusCode != http.StatusOK:
-		return nil, resp.Header, fmt.Errorf("HTTP %s", resp.Status)
+		return nil, resp.Header, &statusError{resp.StatusCode, resp.Status}
 	case len(body) > maxBody:
 		return nil, resp.Header, errors.New("the answer is larger than 8 MiB")
 	}

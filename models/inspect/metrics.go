@@ -22,9 +22,19 @@ func ParseMetrics(text string) (*Metrics, error) {
 	p := expfmt.NewTextParser(model.UTF8Validation)
 	f, err := p.TextToMetricFamilies(strings.NewReader(text))
 	if err != nil {
-		return nil, fmt.Errorf("not the Prometheus text format: %w", err)
+		return nil, fmt.Errorf("what it gives is not the Prometheus text format (%s); it begins with %q: give the address that serves metrics as text, usually http://HOST:PORT/metrics",
+			strings.TrimPrefix(err.Error(), "text format parsing error in "), beginning(text))
 	}
 	return &Metrics{f}, nil
+}
+
+// beginning is the first line of an answer, as an error line shows it.
+func beginning(text string) string {
+	line, _, _ := strings.Cut(strings.TrimSpace(text), "\n")
+	if r := []rune(strings.ToValidUTF8(line, "\uFFFD")); len(r) > 60 {
+		return string(r[:60]) + "…"
+	}
+	return strings.ToValidUTF8(line, "\uFFFD")
 }
 
 // Families is how many metrics there are.

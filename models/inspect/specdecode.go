@@ -42,7 +42,7 @@ func SpecCounters(ctx context.Context, cfg models.Config) (*Counters, error) {
 	defer get.Close()
 	text, _, err := ask(ctx, get, ep.Server+"/metrics")
 	if err != nil {
-		return nil, fmt.Errorf("%s/metrics: %w", ep.Server, err)
+		return nil, fmt.Errorf("%s/metrics: %w", ep.Server, explained(ctx, err))
 	}
 	m, err := ParseMetrics(string(text))
 	if err != nil {

@@ -11,6 +11,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -103,13 +104,17 @@ func Start(ctx context.Context, cfg Config) (*Recorder, error) {
 	return r, nil
 }
 
+const noMetrics = "the answer holds no metrics: is it the right address, usually http://HOST:PORT/metrics?"
+
 // first is the error of a source's first scrape.
 func (s *source) first(maps *inspect.Maps) error {
 	switch {
 	case s.report.Polls == 0:
 		return fmt.Errorf("%s: %s", s.Name, s.report.Error)
+	case s.report.Error == noMetrics:
+		return fmt.Errorf("%s: %s", s.Name, s.report.Error)
 	case len(s.report.Maps) == 0:
-		return fmt.Errorf("%s: %s; maps there are: %v; add one to --config-dir as metrics/NAME.yaml", s.Name, s.report.Error, maps.Names())
+		return fmt.Errorf("%s: %s; there are maps for %s; add one to --config-dir as metrics/NAME.yaml", s.Name, s.report.Error, strings.Join(maps.Names(), ", "))
 	}
 	return nil
 }
@@ -198,6 +203,10 @@ func (r *Recorder) scrape(ctx context.Context, s *source) {
 	s.parseMS += float64(r.cfg.Clock.Now()-answered) / 1e6
 	s.report.Polls++
 	s.trips = append(s.trips, float64(answered-asked)/1e6)
+	if x.Families() == 0 {
+		s.report.Error = noMetrics
+		return
+	}
 	if len(maps) == 0 {
 		s.report.Error = fmt.Sprintf("no map knows any of its %d metrics (%s)", x.Families(), x.Some(3))
 		return
