@@ -15,7 +15,9 @@ import (
 //     are admitted in order while MaxNumSeqs, the token budget and the KV blocks allow.
 //  2. wait until the step's end, start + its modelled length. A step starts at
 //     the end of the one before it, not at the moment the goroutine woke
-//     up, so lateness never adds up.
+//     up, so lateness never adds up; but not before the sequences that it admits
+//     have arrived, which a machine too slow for the modelled engine would have it do:
+//     no token is older than its request.
 //  3. hand every sequence whose tokens are all computed one new token, publish
 //     full blocks to the prefix cache, and pass the batch to the writers.
 type engine struct {
@@ -41,6 +43,7 @@ type engine struct {
 	preemptions atomic.Int64
 	found       []int32 // scratch
 	batch       []scheduled
+	fresh       []*sequence // scratch: admitted for the first time by this step
 }
 
 // scheduled is a sequence's share of one step.
@@ -97,7 +100,7 @@ func (e *engine) run() {
 		default:
 		}
 		e.mu.Lock()
-		prefill, decode, context := e.schedule()
+		start, prefill, decode, context := e.schedule(end)
 		e.mu.Unlock()
 		if len(e.batch) == 0 {
 			select {
@@ -109,7 +112,7 @@ func (e *engine) run() {
 			continue
 		}
 		n := e.steps.Add(1)
-		end += e.model.step(uint64(n), end, prefill, decode, context)
+		end = start + e.model.step(uint64(n), start, prefill, decode, context)
 		e.sleep.until(end, e.clock)
 		if late := e.clock() - end; late > e.maxLate.Load() {
 			e.maxLate.Store(late)
@@ -119,14 +122,17 @@ func (e *engine) run() {
 	}
 }
 
-// schedule fills e.batch for the next step.
-func (e *engine) schedule() (prefill, decode, context int) {
+// schedule fills e.batch for the next step, which starts at the end of the one before
+// it, or when the last of the sequences that it admits arrived.
+func (e *engine) schedule(end int64) (start int64, prefill, decode, context int) {
 	e.waiting = append(e.waiting, e.incoming...)
 	clear(e.incoming)
 	e.incoming = e.incoming[:0]
 	e.batch = e.batch[:0]
 	budget := e.cfg.MaxNumBatchedTokens
 	thrownOut := false
+	start = end
+	e.fresh = e.fresh[:0]
 
 	plan := func(s *sequence, n int) {
 		e.batch = append(e.batch, scheduled{s, n})
@@ -190,20 +196,25 @@ func (e *engine) schedule() (prefill, decode, context int) {
 		if !s.cacheTried {
 			s.cacheTried = true
 			s.cached.Store(int32(computed))
-			s.admitted = e.clock()
+			start = max(start, s.arrival)
+			e.fresh = append(e.fresh, s)
 			if e.kv.caching { // an engine without a prefix cache looks nothing up
 				e.m.prefixQueries.add(int64(s.promptLen))
 			}
 			e.m.prefixHits.add(int64(computed))
-			e.m.queueTime.observe(float64(s.admitted-s.arrival) / 1e9)
 		}
 		e.grow(s, computed+n)
 		e.running = append(e.running, s)
 		plan(s, n)
 	}
+	for _, s := range e.fresh {
+		s.admitted = start
+		e.m.queueTime.observe(float64(start-s.arrival) / 1e9)
+	}
+	clear(e.fresh)
 	e.m.running.Store(int64(len(e.running)))
 	e.m.waiting.Store(int64(len(e.waiting)))
-	return prefill, decode, context
+	return start, prefill, decode, context
 }
 
 func (e *engine) popWaiting() {

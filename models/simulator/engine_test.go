@@ -1,6 +1,7 @@
 package simulator
 
 import (
+	"math"
 	"testing"
 	"time"
 )
@@ -41,7 +42,7 @@ func (b *bench) add(n int, fill int32, out int) *sequence {
 
 // step runs one iteration and returns what it cost.
 func (b *bench) step() (prefill, decode int) {
-	prefill, decode, _ = b.e.schedule()
+	_, prefill, decode, _ = b.e.schedule(0)
 	b.e.complete(1)
 	for len(b.e.out[0]) > 0 {
 		<-b.e.out[0]
@@ -220,5 +221,41 @@ func TestConfigErrorsNameTheFlag(t *testing.T) {
 		} else if !contains(err.Error(), want) {
 			t.Errorf("error %q, want %q", err, want)
 		}
+	}
+}
+
+// A scheduler that lags behind the engine it models admits requests that arrived after
+// the modelled end of its last step. No token may be older than its request.
+func TestNoTokenIsOlderThanItsRequest(t *testing.T) {
+	b := newBench(t, Config{})
+	first := b.add(10, 1, 3)
+	first.arrival = 100
+	late := b.add(10, 2, 2)
+	late.arrival = 5000 // the step before ended, as modelled, at 1000
+	start, _, _, _ := b.e.schedule(1000)
+	if start != 5000 || first.admitted != 5000 || late.admitted != 5000 {
+		t.Errorf("the step starts at %d, admissions at %d and %d", start, first.admitted, late.admitted)
+	}
+	b.e.complete(start + 7)
+	if late.firstAt != 5007 || first.firstAt != 5007 {
+		t.Errorf("first tokens at %d and %d", first.firstAt, late.firstAt)
+	}
+	if start, _, _, _ = b.e.schedule(5007); start != 5007 {
+		t.Errorf("a step that admits nobody starts at %d, not at the end of the one before", start)
+	}
+	early := b.add(10, 3, 1)
+	early.arrival = 5003
+	if start, _, _, _ = b.e.schedule(5020); start != 5020 || early.admitted != 5020 {
+		t.Errorf("a request that waited moved the step's start to %d", start)
+	}
+	b.e.complete(5020)
+	m := b.e.m
+	for name, h := range map[string]*histogram{"TTFT": &m.ttft, "queue time": &m.queueTime, "prefill": &m.prefill, "e2e": &m.e2e} {
+		if sum := math.Float64frombits(h.sum.Load()); sum < 0 || h.n.Load() == 0 {
+			t.Errorf("%s: %d values, their sum is %g s", name, h.n.Load(), sum)
+		}
+	}
+	if sum, want := math.Float64frombits(m.ttft.sum.Load()), (4907+7+17)/1e9; math.Abs(sum-want) > 1e-12 {
+		t.Errorf("TTFT sum %g, want %g", sum, want)
 	}
 }
