@@ -155,7 +155,7 @@ func benchReport(c *cli.Context, s *bench.Session, out *tasks.Outcome, m metrics
 		if _, err := out.Run.Discard(); err != nil { // a start that failed is no run
 			return &tasks.EnvironmentError{Err: err}
 		}
-		return ownFlags(taskErrors(out))
+		return ownFlags(taskErrors(out, ""))
 	}
 	v, gateErr := g.keep(out.Run)
 	var own []outputs.Section
@@ -230,7 +230,7 @@ func benchErrors(out *tasks.Outcome, conversations bool) error {
 		case in != nil && (in.Stopped || out.Stopped):
 			return fmt.Errorf("interrupted after %d of %d %s; the figures are of these", in.Answered, in.Asked, what)
 		case to.Err != nil, len(to.Changed) > 0:
-			return ownFlags(taskErrors(out))
+			return ownFlags(taskErrors(out, ""))
 		case in != nil && in.Failed > 0:
 			return fmt.Errorf("%d of %d %s failed", in.Failed, in.Asked, what)
 		}

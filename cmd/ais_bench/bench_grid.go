@@ -477,14 +477,14 @@ func (w *gridRun) finish(ended error) error {
 		return err
 	}
 	fmt.Fprintf(w.c.App.Writer, "\nGrid folder: %s\n", w.store.Run().Dir())
-	name := filepath.Base(w.store.Run().Dir())
+	again := continueLine(w.c, "grid", w.store.Run())
 	switch {
 	case errors.Is(ended, sweep.ErrInterrupted):
-		return fmt.Errorf("interrupted after %d runs; `ais_bench bench grid --reuse %s` measures what is missing", runs, name)
+		return fmt.Errorf("interrupted after %d runs; %s measures what is missing", runs, again)
 	case ended != nil:
 		return gridError(ended)
 	case failed > 0:
-		return fmt.Errorf("%d of %d combinations were not measured in full (%s); `ais_bench bench grid --reuse %s` tries them again", failed, len(w.grid.Combinations), strings.Join(why, "; "), name)
+		return fmt.Errorf("%d of %d combinations were not measured in full (%s); %s tries them again", failed, len(w.grid.Combinations), strings.Join(why, "; "), again)
 	case w.slo != nil && !slices.ContainsFunc(w.grid.Combinations, func(c *tradeoff.Combination) bool { return c.Best }):
 		return fmt.Errorf("no combination holds %s", w.slo.Text)
 	}
@@ -504,7 +504,10 @@ func (w *gridRun) nothing(ended error, why []string, state outputs.RunState, rea
 	}
 	switch {
 	case errors.Is(ended, sweep.ErrInterrupted):
-		return errors.New("interrupted before the first run was measured")
+		if discarded {
+			return errors.New("interrupted before the first run was measured")
+		}
+		return fmt.Errorf("interrupted before the first run was measured; %s continues", continueLine(w.c, "grid", w.store.Run()))
 	case ended != nil:
 		return gridError(ended)
 	}

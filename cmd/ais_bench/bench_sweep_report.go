@@ -36,7 +36,7 @@ func (w *sweepRun) finish(ended error) error {
 		case errors.Is(ended, sweep.ErrInterrupted) && discarded:
 			return errors.New("interrupted before the first request")
 		case errors.Is(ended, sweep.ErrInterrupted):
-			ended = errors.New("interrupted before the first point was measured; --reuse continues")
+			ended = fmt.Errorf("interrupted before the first point was measured; %s continues", continueLine(w.c, "sweep", w.store.Run()))
 		}
 		ended = w.classify(ended)
 		if !discarded {
@@ -85,7 +85,7 @@ func (w *sweepRun) finish(ended error) error {
 		for _, l := range w.curve.Levels {
 			n += len(l.Runs)
 		}
-		return fmt.Errorf("interrupted after %d points; `ais_bench bench sweep --reuse %s` measures what is missing", n, filepath.Base(w.store.Run().Dir()))
+		return fmt.Errorf("interrupted after %d points; %s measures what is missing", n, continueLine(w.c, "sweep", w.store.Run()))
 	case ended != nil:
 		return w.classify(ended)
 	case gateErr != nil:

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
+	"path/filepath"
 
 	"github.com/urfave/cli/v2"
 
@@ -70,9 +71,17 @@ complete -c ais_bench -f -a '(__ais_bench_complete)'
 	}
 }
 
+// createFile makes a file that a flag names, and the folder it lies in.
+func createFile(path string) (*os.File, error) {
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		return nil, err
+	}
+	return os.Create(path)
+}
+
 // writeLines writes n JSON lines to a file.
 func writeLines(path string, n int, line func(i int, enc *json.Encoder) error) error {
-	f, err := os.Create(path)
+	f, err := createFile(path)
 	if err != nil {
 		return fmt.Errorf("write details: %w", err)
 	}

@@ -411,7 +411,7 @@ func carryOut(c *cli.Context, plan *tasks.Plan, opts tasks.Options) error {
 			return withEngine(died, err)
 		}
 	}
-	if err := conclude(c, v, out, taskErrors(out)); err != nil {
+	if err := conclude(c, v, out, taskErrors(out, sameAgain(c, os.Args[1:], out.Run))); err != nil {
 		return withEngine(died, err)
 	}
 	return withEngine(died, errors.Join(gateErr, reportErr))
@@ -512,15 +512,17 @@ func interruptedLine(out *tasks.Outcome, to *tasks.TaskOutcome) string {
 		line += fmt.Sprintf(", %d failed", in.Failed)
 	}
 	if out.Continues {
-		return fmt.Sprintf("%s; continue with --reuse %s", line, filepath.Base(out.Run.Dir()))
+		return line
 	}
 	return line + "; the figures are of what ended (a performance run is never continued)"
 }
 
-// taskErrors is the error the run ends with: one line a failed task. The
+// taskErrors is the error the run ends with: one line a failed task, and the command
+// (again) that goes on with what is missing, where one can. The
 // surroundings are to blame only when every failure is theirs.
-func taskErrors(out *tasks.Outcome) error {
+func taskErrors(out *tasks.Outcome, again string) error {
 	var lines []string
+	goOn := ""
 	environment := true
 	for _, to := range out.Tasks {
 		switch {
@@ -534,11 +536,12 @@ func taskErrors(out *tasks.Outcome) error {
 		case to.Inference != nil && to.Inference.Stopped:
 			environment = false
 			lines = append(lines, interruptedLine(out, to))
+			goOn = "continue with "
 		case to.Inference != nil && to.Inference.Failed > 0:
 			environment = false
 			line := fmt.Sprintf("%s: %d of %d questions have no answer", to.Task, to.Inference.Failed, to.Inference.Asked)
-			if out.Continues {
-				line += "; ask them again with --reuse " + filepath.Base(out.Run.Dir())
+			if goOn == "" {
+				goOn = "ask them again with "
 			}
 			lines = append(lines, line)
 		}
@@ -547,6 +550,9 @@ func taskErrors(out *tasks.Outcome) error {
 		return nil
 	}
 	lines = slices.Compact(lines)
+	if out.Continues && goOn != "" {
+		lines = append(lines, goOn+again)
+	}
 	err := errors.New(strings.Join(lines, "; "))
 	if environment {
 		return &tasks.EnvironmentError{Err: err}

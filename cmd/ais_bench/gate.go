@@ -6,12 +6,14 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 
 	"github.com/urfave/cli/v2"
 
 	"ais_bench/outputs"
+	"ais_bench/summarizers/compare"
 	"ais_bench/summarizers/contract"
 	"ais_bench/summarizers/facts"
 	"ais_bench/summarizers/metrics"
@@ -61,7 +63,7 @@ func newGate(k *contract.Contract, workDir, baseline string, o metrics.Options) 
 	if baseline == "" {
 		return g, nil
 	}
-	run, err := tasks.OpenRun(workDir, baseline)
+	run, err := singleRun("--baseline", workDir, baseline)
 	if err != nil {
 		return nil, err
 	}
@@ -169,7 +171,7 @@ func (g *gate) document(v *contract.Verdict, runs ...*outputs.Run) *contract.Doc
 
 // writeVerdict writes one file of a verdict.
 func writeVerdict(path string, write func(io.Writer) error) error {
-	f, err := os.Create(path)
+	f, err := createFile(path)
 	if err == nil {
 		err = write(f)
 		err = errors.Join(err, f.Close())
@@ -359,6 +361,7 @@ func gateAction(c *cli.Context) error {
 		return usagef("gate: name a contract with --contract FILE, or --list-metrics to see what one may say")
 	}
 	var runs []*outputs.Run
+	seen := map[string]string{} // folder by what only one run can have
 	for _, name := range c.Args().Slice() {
 		run, err := judgedRun(c.String("work-dir"), name)
 		if err != nil {
@@ -366,6 +369,16 @@ func gateAction(c *cli.Context) error {
 		}
 		if slices.ContainsFunc(runs, func(r *outputs.Run) bool { return sameFolder(r.Dir(), run.Dir()) }) {
 			return usagef("gate: %s is named twice: a run is no repeat of itself", run.Dir())
+		}
+		in, err := compare.OpenRun(run)
+		if err != nil {
+			return &tasks.EnvironmentError{Err: err}
+		}
+		for _, id := range in.Identity() {
+			if other := seen[id]; other != "" {
+				return usagef("gate: %s and %s are one and the same run, copied: a run is no repeat of itself", other, run.Dir())
+			}
+			seen[id] = run.Dir()
 		}
 		runs = append(runs, run)
 	}
@@ -378,6 +391,9 @@ func gateAction(c *cli.Context) error {
 	g, err := openGate(c, o)
 	if err != nil {
 		return err
+	}
+	if len(runs) == 1 && g.baselineRun != nil && sameFolder(runs[0].Dir(), g.baselineDir) {
+		return usagef("gate: --baseline %s is the run that is judged: it would be compared with itself; name an earlier run", g.baselineDir)
 	}
 	v, err := g.judge(runs...)
 	if err != nil {
@@ -406,6 +422,23 @@ func gateAction(c *cli.Context) error {
 	}
 	fmt.Fprintln(c.App.Writer, outputs.ChecklistLine(d.Checklist))
 	return verdictErr(v)
+}
+
+// singleRun opens one run. A sweep or a grid holds runs and is none.
+func singleRun(what, workDir, name string) (*outputs.Run, error) {
+	for _, dir := range []string{name, filepath.Join(workDir, name)} {
+		for _, kind := range []string{sweepKind, gridKind} {
+			if !sweep.Is(dir, kind) {
+				continue
+			}
+			example := filepath.Join(dir, "points", "…")
+			if points, _ := filepath.Glob(filepath.Join(dir, "points", "*")); len(points) > 0 { // a name with brackets finds none
+				example = points[0]
+			}
+			return nil, usagef("%s: %s is a %s, which holds runs and is none: name one of its points, such as %s", what, dir, kind, example)
+		}
+	}
+	return tasks.OpenRun(workDir, name)
 }
 
 // sameFolder reports whether two paths, however they are written, are one folder.

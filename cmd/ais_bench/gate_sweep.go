@@ -31,7 +31,7 @@ func judgedRun(workDir, name string) (*outputs.Run, error) {
 		}
 		return run, nil
 	}
-	return tasks.OpenRun(workDir, name)
+	return singleRun("gate", workDir, name) // a grid is told
 }
 
 // sweepAlone refuses what is not done with sweeps.

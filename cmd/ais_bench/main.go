@@ -8,10 +8,14 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"os"
 	"runtime"
 	"runtime/debug"
+	"strconv"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/urfave/cli/v2"
 
@@ -78,6 +82,7 @@ func newApp(stdout, stderr io.Writer) *cli.App {
 		ExitErrHandler:            func(*cli.Context, error) {}, // run maps errors to exit codes
 		OnUsageError:              func(_ *cli.Context, err error, _ bool) error { return usage(err) },
 	}
+	finiteFlags(app.Flags)
 	for _, c := range app.Commands {
 		quietUsageErrors(c)
 	}
@@ -88,9 +93,28 @@ func newApp(stdout, stderr io.Writer) *cli.App {
 func quietUsageErrors(c *cli.Command) {
 	c.OnUsageError = func(_ *cli.Context, err error, _ bool) error { return usage(err) }
 	c.HideHelpCommand = true
+	finiteFlags(c.Flags)
 	for _, s := range c.Subcommands {
 		quietUsageErrors(s)
 	}
+}
+
+// finiteFlags refuses NaN and infinity for every flag that is a number: nothing can
+// be compared with the one, and nothing ends at the other. Where inf has a meaning
+// (--request-rate, --burstiness) the flag is a text that is read there.
+func finiteFlags(flags []cli.Flag) {
+	for _, f := range flags {
+		if f, ok := f.(*cli.Float64Flag); ok {
+			f.Action = func(_ *cli.Context, v float64) error { return finite(f.Name, v) }
+		}
+	}
+}
+
+func finite(flag string, v float64) error {
+	if math.IsNaN(v) || math.IsInf(v, 0) {
+		return usagef("--%s %g: give a finite number", flag, v)
+	}
+	return nil
 }
 
 // usageError is a mistake of the caller's.
@@ -125,9 +149,40 @@ func fail(stderr io.Writer, err error) int {
 		code = coder.ExitCode()
 	}
 	if msg := err.Error(); msg != "" {
-		fmt.Fprintln(stderr, "error: "+strings.Join(strings.Fields(msg), " "))
+		fmt.Fprintln(stderr, "error: "+errorLine(msg))
 	}
 	return code
+}
+
+// errorLine is a message as one line of bounded length. What a file or a server put
+// into it and no terminal shows (control bytes, which may command it; broken
+// UTF-8) is escaped as in Go's strings.
+func errorLine(msg string) string {
+	const most, tail = 4000, 1000
+	var b strings.Builder
+	for i, word := range strings.Fields(msg) {
+		if i > 0 {
+			b.WriteByte(' ')
+		}
+		for len(word) > 0 {
+			r, n := utf8.DecodeRuneInString(word)
+			switch {
+			case r == utf8.RuneError && n == 1:
+				fmt.Fprintf(&b, `\x%02x`, word[0])
+			case unicode.IsPrint(r):
+				b.WriteString(word[:n])
+			default:
+				q := strconv.QuoteRuneToASCII(r)
+				b.WriteString(q[1 : len(q)-1])
+			}
+			word = word[n:]
+		}
+	}
+	line := []rune(b.String())
+	if len(line) <= most {
+		return string(line)
+	}
+	return fmt.Sprintf("%s … (%d characters left out) … %s", string(line[:most-tail]), len(line)-most, string(line[len(line)-tail:]))
 }
 
 func versionLine() string {

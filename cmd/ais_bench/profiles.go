@@ -42,7 +42,7 @@ func profiles(c *cli.Context) error {
 	if err != nil {
 		return usage(err)
 	}
-	run, err := tasks.OpenRun(c.String("work-dir"), c.Args().First())
+	run, err := singleRun("profiles", c.String("work-dir"), c.Args().First())
 	if err != nil {
 		return err
 	}

@@ -123,6 +123,11 @@ func revisit(c *cli.Context, mode tasks.Mode, reuse string) error {
 	if note != "" {
 		fmt.Fprintln(c.App.ErrWriter, "note: "+note)
 	}
+	unlock, err := run.Lock() // what is still being measured has no summary yet
+	if err != nil {
+		return &tasks.EnvironmentError{Err: err}
+	}
+	defer unlock()
 	g, err := evaluateGate(c)
 	if err != nil {
 		return err
@@ -196,6 +201,11 @@ func reportCommand() *cli.Command {
 				o.StableStage = name == "stable_stage"
 			}
 			o.Formats = formats
+			if unlock, err := run.Lock(); err == nil {
+				unlock()
+			} else {
+				fmt.Fprintf(c.App.ErrWriter, "warning: %v: the report is of what is there by now\n", err)
+			}
 			if man, err := run.ReadManifest(); err == nil {
 				red := outputs.NewRedactor(envSecrets(man)...)
 				run.SetRedactor(red)

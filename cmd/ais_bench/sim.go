@@ -169,7 +169,7 @@ func runSimulator(c *cli.Context) (err error) {
 	}
 	cfg := simConfig(c)
 	if name := c.String("truth"); name != "" {
-		f, err := os.Create(name)
+		f, err := createFile(name)
 		if err != nil {
 			return cli.Exit(fmt.Sprintf("--truth: %v", err), 3)
 		}
@@ -182,7 +182,7 @@ func runSimulator(c *cli.Context) (err error) {
 		cfg.Truth = truth
 	}
 	if name := c.String("answers-log"); name != "" {
-		f, err := os.Create(name)
+		f, err := createFile(name)
 		if err != nil {
 			return cli.Exit(fmt.Sprintf("--answers-log: %v", err), 3)
 		}
