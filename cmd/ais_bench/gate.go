@@ -232,7 +232,7 @@ func storedContract(run *outputs.Run, m *outputs.Manifest) (*contract.Contract, 
 		if c.Kind != "contract" {
 			continue
 		}
-		text, err := os.ReadFile(run.Path(c.Path))
+		text, err := outputs.ReadFile(run.Path(c.Path))
 		if err != nil {
 			return nil, fmt.Errorf("contract: %w", err)
 		}

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -21,7 +20,7 @@ const verdictFile = "verdict.json"
 
 // verdict judges the run by the contract that it holds once more.
 func (v *verifier) verdict() {
-	doc, err := os.ReadFile(v.run.Path(verdictFile))
+	doc, err := outputs.ReadFile(v.run.Path(verdictFile))
 	if errors.Is(err, fs.ErrNotExist) {
 		if v.contractOf("") != nil && v.m.State == outputs.StateDone {
 			v.add(Finding{Check: "verdict", File: verdictFile, Status: Missing, Detail: "the run was held to a contract, and its verdict is gone"})
@@ -68,7 +67,7 @@ func (v *verifier) contractOfVerdict(stored *contract.Document) *contract.Contra
 		}
 		return nil
 	}
-	text, err := os.ReadFile(v.run.Path(of.Path))
+	text, err := outputs.ReadFile(v.run.Path(of.Path))
 	if err != nil {
 		v.notChecked("verdict", verdictFile, "the contract that it is by cannot be read: %v", err)
 		return nil
@@ -171,7 +170,7 @@ func withoutSentences(x any) {
 func (v *verifier) judgedWith() metrics.Options {
 	pairs, _ := v.run.Pairs() // read before
 	for _, p := range pairs {
-		doc, err := os.ReadFile(v.run.PerformancePath(p.Model, p.Dataset, "json"))
+		doc, err := outputs.ReadFile(v.run.PerformancePath(p.Model, p.Dataset, "json"))
 		if err != nil {
 			continue
 		}
@@ -245,7 +244,7 @@ func (v *verifier) sameFolders(d, stored *contract.Document, b *contract.Baselin
 // junit compares verdict.xml with verdict.json, which it says the same as.
 func (v *verifier) junit(stored *contract.Document) {
 	const file = "verdict.xml"
-	got, err := os.ReadFile(v.run.Path(file))
+	got, err := outputs.ReadFile(v.run.Path(file))
 	if err != nil {
 		v.add(Finding{Check: "verdict", File: file, Status: Missing, Detail: "it belongs to " + verdictFile})
 		return
