@@ -108,7 +108,7 @@ func datasetFlags() []cli.Flag {
 		&cli.IntFlag{Name: "sharegpt-context-len", Category: groupBenchSet, Usage: "sharegpt: most tokens of prompt and answer together"},
 		i("sonnet-input-len", 550, "sonnet: prompt tokens"),
 		i("sonnet-output-len", 150, "sonnet: answer tokens"),
-		i("sonnet-prefix-len", 200, "sonnet: tokens shared by all prompts"),
+		i("sonnet-prefix-len", 200, "sonnet: tokens shared by all prompts; where it is not given, at most half of the prompt"),
 		i("custom-output-len", 256, "custom: answer tokens; -1 = each row's output_tokens"),
 		i("spec-bench-output-len", 256, "spec_bench: answer tokens"),
 		s("spec-bench-category", "", "spec_bench: only this category"),
@@ -295,6 +295,9 @@ func chooseDataset(c *cli.Context, o *bench.Options) error {
 	default:
 		set("hf-output-len", &cfg.OutputLen)
 	}
+	if c.Command.Name != "throughput" { // whose own lengths win in vLLM too
+		generalLengths(c, canonical, &cfg)
+	}
 	if err := chooseTurns(c, canonical, &cfg); err != nil {
 		return err
 	}
@@ -309,6 +312,39 @@ func chooseDataset(c *cli.Context, o *bench.Options) error {
 	}
 	o.Dataset, o.Workload = name, cfg
 	return nil
+}
+
+// mappedLengths are the workloads' own length flags that vLLM's `bench serve`
+// overwrites with --input-len and --output-len where these are given, so that a
+// command line means the same here. Workloads that are not among them keep to their
+// own flags. "" = none; "hf" stands for data sets of the registry.
+var mappedLengths = map[string]struct{ input, output string }{
+	"random": {"random-input-len", "random-output-len"}, "random_ids": {"random-input-len", "random-output-len"},
+	"random_token_ids": {"random-input-len", "random-output-len"}, "random_rerank": {"random-input-len", "random-output-len"},
+	"sharegpt": {"", "sharegpt-output-len"}, "custom": {"", "custom-output-len"}, "hf": {"", "hf-output-len"},
+	"spec_bench": {"", "spec-bench-output-len"}, "mt_bench": {"", "spec-bench-output-len"}, "mtbench": {"", "spec-bench-output-len"},
+	"prefix_repetition": {"", "prefix-repetition-output-len"},
+}
+
+// generalLengths lets the general length flags win over the workload's own, and
+// says so where both were given.
+func generalLengths(c *cli.Context, workload string, cfg *workloads.Config) {
+	own, ok := mappedLengths[workload]
+	if !ok && workloads.Describe(workload) == "" {
+		own = mappedLengths["hf"]
+	}
+	for _, f := range []struct {
+		general, own string
+		field        *int
+	}{{"input-len", own.input, &cfg.InputLen}, {"output-len", own.output, &cfg.OutputLen}} {
+		if f.own == "" || !c.IsSet(f.general) {
+			continue
+		}
+		if n := c.Int(f.general); n != *f.field {
+			fmt.Fprintf(c.App.ErrWriter, "note: --%s %d wins over --%s %d, as in vllm bench serve\n", f.general, n, f.own, *f.field)
+			*f.field = n
+		}
+	}
 }
 
 // chooseTurns reads the flags of conversations, which are those of the Rust

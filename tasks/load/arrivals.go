@@ -21,9 +21,11 @@ type Arrivals struct {
 	// RampWithin (> 0), whichever are fewer.
 	RampFor, RampWithin time.Duration
 
-	Count     int // requests to come; 0 = open (no rescaling)
-	Seed      uint64
-	NoRescale bool // keep the sum of the gaps random
+	// Count is how many requests are to come: the last of them is due at exactly
+	// Count/RequestRate whatever the burstiness, as in vLLM. 0 = open: the gaps are
+	// as they are drawn.
+	Count int
+	Seed  uint64
 }
 
 // Schedule builds the schedule these settings describe. The error names the
@@ -68,10 +70,10 @@ func (a Arrivals) Schedule() (Schedule, error) {
 		return AllAtOnce{}, nil
 	}
 	if math.IsInf(b, 1) {
-		return Constant{Rate: a.RequestRate}, nil
+		return Constant{Rate: a.RequestRate, Wait: a.Count > 0}, nil
 	}
 	g := Gamma{Rate: a.RequestRate, Burstiness: b, Seed: a.Seed}
-	if a.Count == 0 || a.NoRescale {
+	if a.Count == 0 {
 		return g, nil
 	}
 	return Rescaled{Of: g, Count: a.Count, Rate: a.RequestRate}, nil

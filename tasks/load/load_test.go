@@ -89,6 +89,7 @@ func TestExactTimes(t *testing.T) {
 		want []time.Duration
 	}{
 		{Constant{Rate: 10}, []time.Duration{0, 100 * ms, 200 * ms}},
+		{Constant{Rate: 10, Wait: true}, []time.Duration{100 * ms, 200 * ms, 300 * ms}},
 		{Replay{Times: []time.Duration{3 * time.Second, time.Second, 2 * time.Second}, Speed: 2}, []time.Duration{0, 500 * ms, 1000 * ms}},
 		{Ramp{Start: 1, End: 3, Count: 3, Burstiness: math.Inf(1)}, []time.Duration{1000 * ms, 1500 * ms, 1500*ms + time.Second/3}},
 		{Ramp{Start: 1, End: 4, Count: 3, Exponential: true, Burstiness: math.Inf(1)}, []time.Duration{1000 * ms, 1500 * ms, 1750 * ms}},
@@ -175,6 +176,34 @@ func TestReplayAgainAndAgain(t *testing.T) {
 	}
 	if n := len(take(Replay{Speed: 1}, 5)) + len(take(Replay{Speed: 1, Period: 1}, 5)); n != 0 {
 		t.Errorf("a replay of nothing has %d arrivals", n)
+	}
+}
+
+// TestCountedArrivalsEndOnTime: the last of n requests is due at n/R for every
+// burstiness; an open run with constant gaps has R requests in every second.
+func TestCountedArrivalsEndOnTime(t *testing.T) {
+	for _, burstiness := range []float64{0.3, 1, 8, math.Inf(1)} {
+		s, err := Arrivals{RequestRate: 20, Burstiness: burstiness, Count: 10, Seed: 4}.Schedule()
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := take(s, 10)
+		if d := got[9] - 500*time.Millisecond; d.Abs() > time.Microsecond || got[0] == 0 {
+			t.Errorf("burstiness %g: from %v to %v, want a first gap and the last at 500ms", burstiness, got[0], got[9])
+		}
+	}
+	s, err := Arrivals{RequestRate: 20, Burstiness: math.Inf(1)}.Schedule()
+	if err != nil {
+		t.Fatal(err)
+	}
+	n := 0
+	for _, at := range take(s, 100) {
+		if at < time.Second {
+			n++
+		}
+	}
+	if n != 20 {
+		t.Errorf("%d requests in the first second, want 20", n)
 	}
 }
 

@@ -34,15 +34,22 @@ func (AllAtOnce) Arrivals() iter.Seq[time.Duration] {
 
 func (AllAtOnce) String() string { return "all at once" }
 
-// Constant spaces requests evenly: T_i = i / Rate.
+// Constant spaces requests evenly: T_i = i / Rate, so that within D seconds there
+// are ⌈D·Rate⌉ requests. With Wait request 0 waits its gap too, as that of a Gamma
+// does: T_i = (i+1) / Rate, and the last of n requests is due at n / Rate.
 type Constant struct {
 	Rate float64 // requests/s
+	Wait bool
 }
 
 // Arrivals implements Schedule.
 func (c Constant) Arrivals() iter.Seq[time.Duration] {
 	return func(yield func(time.Duration) bool) {
-		for i := 0; ; i++ {
+		i := 0
+		if c.Wait {
+			i = 1
+		}
+		for ; ; i++ {
 			if !yield(seconds(float64(i) / c.Rate)) {
 				return
 			}
@@ -50,7 +57,12 @@ func (c Constant) Arrivals() iter.Seq[time.Duration] {
 	}
 }
 
-func (c Constant) String() string { return fmt.Sprintf("constant %g requests/s", c.Rate) }
+func (c Constant) String() string {
+	if c.Wait {
+		return fmt.Sprintf("constant %g requests/s, the first after a gap", c.Rate)
+	}
+	return fmt.Sprintf("constant %g requests/s", c.Rate)
+}
 
 // Gamma draws the gaps from Gamma(shape = Burstiness, scale = 1/(Rate·Burstiness)):
 // mean 1/Rate, coefficient of variation 1/√Burstiness. Burstiness 1 is the
