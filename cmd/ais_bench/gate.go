@@ -225,11 +225,14 @@ func reportVerdict(c *cli.Context, run *outputs.Run, o metrics.Options) (*gate, 
 	return g, v, nil
 }
 
-// storedContract is the contract that a run holds, the latest where it holds
-// several; nil where it holds none.
+// storedContract is the contract that a run holds; where it holds several, that of
+// its verdict, else the latest; nil where it holds none.
 func storedContract(run *outputs.Run, m *outputs.Manifest) (*contract.Contract, error) {
+	var last contract.Document
+	_ = outputs.ReadJSON(run.Path("verdict.json"), &last) // without one the latest counts
+	holds := slices.ContainsFunc(m.Configs, func(c outputs.ConfigFile) bool { return c.Kind == "contract" && c.SHA256 == last.Contract.SHA256 })
 	for _, c := range slices.Backward(m.Configs) {
-		if c.Kind != "contract" {
+		if c.Kind != "contract" || holds && c.SHA256 != last.Contract.SHA256 {
 			continue
 		}
 		text, err := outputs.ReadFile(run.Path(c.Path))
@@ -332,9 +335,9 @@ func gateCommand() *cli.Command {
 	return &cli.Command{
 		Name: "gate", Usage: "judge runs, or a sweep, by an acceptance contract; the exit code is the verdict", ArgsUsage: "RUN…",
 		Description: "RUN is a run folder, its name below --work-dir, or latest; several are repeats of one configuration and are judged\n" +
-			"together. It may be a sweep, which is judged alone, by clauses on sweep.search.highest and the like. Every clause is PASS, FAIL or INCONCLUSIVE by the interval of its figures. Nothing is asked and nothing in the\n" +
-			"run folders is changed. Exit codes: 0 PASS, 1 FAIL, 4 INCONCLUSIVE, 2 a bad contract, 3 a run that cannot be read.\n" +
-			"docs/gate.md explains contracts.",
+			"together. It may be a sweep, which is judged alone, by clauses on sweep.search.highest and the like. Every clause is\n" +
+			"PASS, FAIL or INCONCLUSIVE by the interval of its figures. Nothing is asked and nothing in the run folders is changed.\n" +
+			"Exit codes: 0 PASS, 1 FAIL, 4 INCONCLUSIVE, 2 a bad contract, 3 a run that cannot be read. docs/gate.md explains contracts.",
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "contract", Usage: "acceptance contract, YAML `FILE`"},
 			&cli.StringFlag{Name: "baseline", Usage: "`RUN` that compare.baseline refers to"},

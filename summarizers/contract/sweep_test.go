@@ -149,6 +149,9 @@ func TestContractsOfSweeps(t *testing.T) {
 			t.Errorf("%s: %v, %v; want %q", expr, v, err, want)
 		}
 	}
+	if v, err := ofSweep(t, root, d, nil, "sweep.failed == 0 && sweep.axis != \"x\""); err != nil || v.Clauses[0].Metrics[0].N != 9600 || v.Clauses[0].Metrics[1].N != 15 {
+		t.Errorf("numbers of values: %+v, %v", v, err)
+	}
 	// What is missing of it, and a sweep of a run's contract.
 	v, err := ofSweep(t, root, d, []string{"concurrency 4, run 2 is not there"}, "sweep.knee.value >= 16")
 	if err != nil || v.State != Inconclusive || v.Clauses[0].State != Pass || !strings.Contains(v.Reason, "concurrency 4, run 2 is not there") {

@@ -163,7 +163,7 @@ func (w *sweepFacts) fact(p Path) (*Fact, error) {
 	f := &Fact{Name: p.String()}
 	switch name {
 	case "axis":
-		f.Kind, f.Text = Text, w.doc.Curve.Axis.Name
+		f.Kind, f.Text, f.N, f.Known = Text, w.doc.Curve.Axis.Name, int64(w.runs()), true
 		return f, nil
 	case "requests", "failed":
 		w.count(f, name)
@@ -244,12 +244,13 @@ func (w *sweepFacts) count(f *Fact, name string) {
 	var v float64
 	for i := range w.doc.Curve.Levels {
 		total, failed := w.doc.Curve.Levels[i].Requests()
+		f.N += total
 		if name == "failed" {
 			total = failed
 		}
 		v += float64(total)
 	}
-	f.Value, f.N, f.Known = &v, int64(v), true
+	f.Value, f.Known = &v, true
 }
 
 // point is a figure of the runs of one load together: sweep.points["8"].ttft.p99_ms.
@@ -412,7 +413,7 @@ func (w *sweepFacts) search(f *Fact, key string) error {
 		return &UnknownError{f.Name, "; this sweep does not search: give it --slo"}
 	}
 	if key == "slo" {
-		f.Kind, f.Text = Text, ""
+		f.Kind, f.N, f.Known = Text, int64(w.runs()), true
 		if w.plan != nil {
 			f.Text = w.plan.SLO
 		} else {
