@@ -27,7 +27,7 @@ type serverSide struct {
 		Requests       struct{ Client, Server, Difference *float64 }
 		PromptTokens   struct{ Difference *float64 } `json:"prompt_tokens"`
 		OutputTokens   struct{ Difference *float64 } `json:"output_tokens"`
-		StrayRequests  float64                       `json:"stray_requests"`
+		StrayRequests  *float64                      `json:"stray_requests"`
 		Text           string
 		ServerByReason map[string]float64 `json:"server_by_reason"`
 	}
@@ -183,7 +183,7 @@ func TestStrayTrafficIsFound(t *testing.T) {
 	if code != exitDone || side == nil {
 		t.Fatalf("exit %d: %s", code, errs)
 	}
-	if a := side.Arrival; a.State != "stray" || a.StrayRequests != 3 {
+	if a := side.Arrival; a.State != "stray" || a.StrayRequests == nil || *a.StrayRequests != 3 {
 		t.Errorf("arrival %+v", a)
 	}
 	if !strings.Contains(errs, "WARNING: sim on random: the server finished 3 request(s) that this client did not send") {
@@ -456,6 +456,52 @@ func TestServerSideInAContract(t *testing.T) {
 	if code != exitFailed || !strings.Contains(out, "nobody else") || strings.Count(out, "PASS") < 2 || !strings.Contains(out, "FAIL") {
 		t.Errorf("exit %d: %s\n%s", code, errs, out)
 	}
+}
+
+// Where nothing tells, nobody can demand that there were no strays, and one that
+// was seen at work is no 0 either.
+func TestUnknownArrivalIsNoPass(t *testing.T) {
+	_, sim := startSim(t, simulator.Config{Preset: "instant"})
+	contract := filepath.Join(t.TempDir(), "contract.yaml")
+	text := "clauses:\n- {name: nobody else, expr: 'server.arrival.stray_requests < 1'}\n- {name: none lost, expr: 'server.arrival.lost_requests < 1'}\n"
+	if err := os.WriteFile(contract, []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	for name, c := range map[string]struct {
+		metrics string
+		code    int
+		verdict string
+	}{
+		"nothing tells":   {"# TYPE vllm:num_requests_running gauge\nvllm:num_requests_running 0\n", 4, "INCONCLUSIVE"},
+		"counters of NaN": {"# TYPE vllm:num_requests_running gauge\nvllm:num_requests_running 0\n# TYPE vllm:request_success_total counter\nvllm:request_success_total NaN\n", 4, "INCONCLUSIVE"},
+		"a stray is busy": {"# TYPE vllm:num_requests_running gauge\nvllm:num_requests_running 40\n# TYPE vllm:num_requests_waiting gauge\nvllm:num_requests_waiting 12\n", exitFailed, "FAIL"},
+	} {
+		url := withMetrics(t, sim, func() string { return c.metrics })
+		out, errs, code, _ := benchOnce(t, url, "--num-prompts", "3", "--random-input-len", "20", "--random-output-len", "3", "--contract", contract)
+		if code != c.code || !strings.Contains(out, c.verdict) || strings.Contains(out, "PASS") {
+			t.Errorf("%s: exit %d: %s\n%s", name, code, errs, out)
+		}
+	}
+}
+
+// withMetrics stands before a service and answers /metrics itself.
+func withMetrics(t *testing.T, to string, text func() string) string {
+	u, err := url.Parse(to)
+	if err != nil {
+		t.Fatal(err)
+	}
+	proxy := httputil.NewSingleHostReverseProxy(u)
+	proxy.FlushInterval = -1
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/metrics" {
+			w.Header().Set("Content-Type", "text/plain; version=0.0.4")
+			fmt.Fprint(w, text())
+			return
+		}
+		proxy.ServeHTTP(w, r)
+	}))
+	t.Cleanup(s.Close)
+	return s.URL
 }
 
 // Behind a gateway that tells nothing the engine is read where the user says it is, and

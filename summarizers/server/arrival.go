@@ -23,11 +23,13 @@ type Arrival struct {
 	// waiting, when the client had none in flight.
 	BusyBefore *float64 `json:"server_busy_before"`
 	BusyAfter  *float64 `json:"server_busy_after"`
-	// StrayRequests were counted by the server and not sent by this client; the least
-	// number that explains the difference. LostRequests the other way round.
-	StrayRequests float64 `json:"stray_requests"`
-	LostRequests  float64 `json:"lost_requests"`
-	Client        Client  `json:"client"`
+	// StrayRequests are somebody else's: counted by the server and not sent by this
+	// client, or seen at work before ours; the least number that explains what was
+	// seen, so at least 1 where the state is stray. LostRequests were answered and not
+	// counted. Null where nothing tells: a 0 would say that there were none.
+	StrayRequests *float64 `json:"stray_requests"`
+	LostRequests  *float64 `json:"lost_requests"`
+	Client        Client   `json:"client"`
 }
 
 // The states of an arrival check.
@@ -167,19 +169,21 @@ func (v view) busy(t int64, first bool) *float64 {
 // been finished by it, so only what exceeds both is somebody else's.
 func (a *Arrival) judge() {
 	c := &a.Client
-	busy := ""
+	busy, seen := "", 0.0
 	if a.BusyBefore != nil && *a.BusyBefore > float64(c.Crossing) {
+		seen = *a.BusyBefore - float64(c.Crossing)
 		busy = fmt.Sprintf(" It had %.0f request(s) before the first of ours.", *a.BusyBefore)
 	}
 	if a.Requests.Difference == nil {
 		a.Text = "the server does not count finished requests"
 		if busy != "" {
-			a.State = Stray
+			a.stray(seen)
 			a.Text = "another client used the server:" + busy
 		} else if a.tokensDiffer() && c.Failed == 0 {
 			a.State, a.Text = Differ, "the token counts differ: "+a.tokens()
 		} else if a.tokensKnown() && c.Failed == 0 {
-			a.State, a.Text = Agree, "the token counts agree; the server does not count finished requests"
+			a.none(Agree)
+			a.Text = "the token counts agree; the server does not count finished requests"
 		}
 		return
 	}
@@ -190,29 +194,47 @@ func (a *Arrival) judge() {
 	case crossing > 0 && more <= failed+crossing && more >= -crossing:
 		a.Text = fmt.Sprintf("not exact: %.0f request(s) of tasks that ran at the same time were in flight at its ends (--max-num-workers 1 runs one after the other)", crossing)
 	case more > failed+crossing:
-		a.State, a.StrayRequests = Stray, more-failed-crossing
-		a.Text = fmt.Sprintf("the server finished %.0f request(s) that this client did not send%s: the figures are not of this load alone.%s", a.StrayRequests, a.surplus(), busy)
+		finished := more - failed - crossing
+		a.stray(math.Max(finished, seen))
+		a.Text = fmt.Sprintf("the server finished %.0f request(s) that this client did not send%s: the figures are not of this load alone.%s", finished, a.surplus(), busy)
 	case more < 0:
-		a.State, a.LostRequests = Lost, -more-crossing
-		a.Text = fmt.Sprintf("%.0f answered request(s) are missing in the server's count: its metrics are one of several replicas', or something before it answered", a.LostRequests)
+		// Strays may be among those it did count.
+		a.State, a.LostRequests = Lost, ptr(-more-crossing)
+		if seen > 0 {
+			a.StrayRequests = &seen
+		}
+		a.Text = fmt.Sprintf("%.0f answered request(s) are missing in the server's count: its metrics are one of several replicas', or something before it answered", *a.LostRequests)
 	case c.Failed == 0 && a.tokensMore():
-		a.State = Stray
+		a.stray(seen)
 		a.Text = "the server worked on requests that this client did not send and that were not finished" + a.surplus() + "." + busy
 	case busy != "":
-		a.State = Stray
+		a.stray(seen)
 		a.Text = "another client used the server." + busy
 	case c.Failed == 0 && a.tokensDiffer():
-		a.State, a.Text = Differ, "requests agree, the token counts do not: "+a.tokens()
+		a.none(Differ)
+		a.Text = "requests agree, the token counts do not: " + a.tokens()
 	case c.Failed > 0:
-		a.State = Agree
+		a.none(Agree)
 		a.Text = fmt.Sprintf("every answered request was counted; %d failed on the way, the server says of %.0f that they were aborted", c.Failed, value(a.Aborted))
 	default:
-		a.State = Agree
+		a.none(Agree)
 		a.Text = "to the request and to the token"
 		if !a.tokensKnown() {
 			a.Text = "to the request; tokens are not known on both sides"
 		}
 	}
+}
+
+// stray says that the server served somebody else too, with n requests or, where
+// their number did not show, one at least. Theirs may stand for ours in the count, so
+// that nobody knows whether some of ours were lost.
+func (a *Arrival) stray(n float64) {
+	a.State, a.StrayRequests = Stray, ptr(math.Max(n, 1))
+}
+
+// none says that what the server counted are our requests, all of them and no others.
+func (a *Arrival) none(state string) {
+	a.State, a.StrayRequests, a.LostRequests = state, ptr(0), ptr(0)
 }
 
 func value(v *float64) float64 {
