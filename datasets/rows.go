@@ -96,7 +96,7 @@ func readText(fsys opener, path, format string, l Layout, yield rowFunc) error {
 		defer z.Close()
 		r = z
 	}
-	br := bufio.NewReaderSize(r, 1<<16)
+	br := bufio.NewReaderSize(&utf8Reader{r: r}, 1<<16)
 	if b, _ := br.Peek(3); bytes.Equal(b, []byte("\xef\xbb\xbf")) {
 		br.Discard(3)
 	}
@@ -129,6 +129,9 @@ func place(path string, line int) string { return path + ":" + strconv.Itoa(line
 func eachLine(r *bufio.Reader, path string, yield func(line string, n int) error) error {
 	for n := 1; ; n++ {
 		line, err := r.ReadString('\n')
+		if err != nil && err != io.EOF {
+			return fmt.Errorf("%s: %w", place(path, n), err)
+		}
 		if line != "" {
 			if err := yield(strings.TrimRight(line, "\r\n"), n); err != nil {
 				return err
@@ -136,9 +139,6 @@ func eachLine(r *bufio.Reader, path string, yield func(line string, n int) error
 		}
 		if err == io.EOF {
 			return nil
-		}
-		if err != nil {
-			return fmt.Errorf("%s: %w", place(path, n), err)
 		}
 	}
 }

@@ -12,6 +12,12 @@ import (
 // redacted stands where a secret was.
 const redacted = "[redacted]"
 
+var urlPassword = regexp.MustCompile(`(\b[A-Za-z][A-Za-z0-9+.-]*://[^\s/:@]*):[^\s/@]+@`)
+
+// WithoutURLPasswords hides the password of every URL in s, however short: a
+// redactor leaves out what is too short to be looked for everywhere.
+func WithoutURLPasswords(s string) string { return urlPassword.ReplaceAllString(s, "$1:"+redacted+"@") }
+
 // minSecret is the shortest secret that is scrubbed: shorter ones would hit
 // ordinary words.
 const minSecret = 4

@@ -212,3 +212,16 @@ func TestNoSecretInARunFolder(t *testing.T) {
 		t.Errorf("only %d files were written and searched", n)
 	}
 }
+
+func TestWithoutURLPasswords(t *testing.T) {
+	for in, want := range map[string]string{
+		"http://user:pw@127.0.0.1:80/v1":            "http://user:[redacted]@127.0.0.1:80/v1",
+		"--url=https://:x@h --proxy socks5://a:b@c": "--url=https://:[redacted]@h --proxy socks5://a:[redacted]@c",
+		"http://host:8000/a@b":                      "http://host:8000/a@b",
+		"http://user@host":                          "http://user@host",
+	} {
+		if got := WithoutURLPasswords(in); got != want {
+			t.Errorf("%q becomes %q, want %q", in, got, want)
+		}
+	}
+}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"ais_bench/outputs"
 	"ais_bench/registry"
 	"ais_bench/summarizers/metrics"
 	"ais_bench/summarizers/vllm"
@@ -366,7 +367,7 @@ func serveExtra(s *bench.Session, out *tasks.Outcome, r *vllm.Result) (any, erro
 	}
 	return map[string]any{
 		"version": versionLine(), "run_folder": out.Run.Dir(), "model": model, "dataset": dataset, "workload": s.Workload, "served_model_name": s.Service.Model,
-		"url": s.Service.URL, "tokenizer_source": s.Tokenizer.Source, "seed": s.Seed(), "ignore_eos": s.Service.GenerationKwargs["ignore_eos"] == true,
+		"url": outputs.WithoutURLPasswords(s.Service.URL), "tokenizer_source": s.Tokenizer.Source, "seed": s.Seed(), "ignore_eos": s.Service.GenerationKwargs["ignore_eos"] == true,
 		"sampling": s.Service.GenerationKwargs, "stopped_early_share": early, "input_length_mismatches": lengths.InputMismatch, "repeated_rows": s.Duplicated(),
 		"uncounted_answers": r.MadeUpOutput, "notes": s.Notes, "interrupted": out.Stopped, "per_turn_metrics": turns, "peak_in_flight": r.PeakInFlight}, nil
 }

@@ -225,7 +225,14 @@ func runOptions(c *cli.Context, mode tasks.Mode) (tasks.Options, error) {
 }
 
 // commandLine is how the program was called.
-func commandLine() []string { return slices.Clone(os.Args) }
+// commandLine is the command as it may be recorded: without the passwords of URLs.
+func commandLine() []string {
+	args := slices.Clone(os.Args)
+	for i := range args {
+		args[i] = outputs.WithoutURLPasswords(args[i])
+	}
+	return args
+}
 
 func judges(c *cli.Context) ([]tasks.ModelChoice, error) {
 	names := c.StringSlice("judge-model")

@@ -22,6 +22,7 @@ import (
 	"sort"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"ais_bench/datasets"
 )
@@ -164,6 +165,10 @@ type reader struct {
 
 func (rd *reader) plain(r *bufio.Reader) error {
 	return eachLine(r, func(n int, line []byte) error {
+		if !utf8.Valid(line) {
+			rd.skipped.add("not UTF-8", n)
+			return nil
+		}
 		rd.entries = append(rd.entries, Entry{Line: n, Turns: []datasets.Turn{{Role: "user", Text: string(line)}}})
 		return nil
 	})
@@ -215,6 +220,10 @@ func eachLine(r *bufio.Reader, f func(n int, line []byte) error) error {
 }
 
 func (rd *reader) row(n int, raw []byte) {
+	if !utf8.Valid(raw) {
+		rd.skipped.add("not UTF-8", n)
+		return
+	}
 	var row any
 	if err := json.Unmarshal(raw, &row); err != nil {
 		rd.skipped.add("not JSON", n)

@@ -10,6 +10,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -363,13 +364,34 @@ func parseVocab(raw []byte, key func(string) (string, bool)) (map[string]int32, 
 		vocab[tok] = int32(id)
 		return nil
 	})
+	if err == nil {
+		err = l.unique()
+	}
 	if err != nil {
 		return nil, l, fmt.Errorf("model vocab: %w", err)
 	}
 	return vocab, l, nil
 }
 
+// unique refuses a vocabulary in which two tokens have one id.
+func (l listing) unique() error {
+	ids := slices.Clone(l.ids)
+	slices.Sort(ids)
+	for i := 1; i < len(ids); i++ {
+		if ids[i] != ids[i-1] {
+			continue
+		}
+		first := slices.Index(l.ids, ids[i])
+		second := first + 1 + slices.Index(l.ids[first+1:], ids[i])
+		return fmt.Errorf("tokens %q and %q have the same id %d", l.tokens[first], l.tokens[second], ids[i])
+	}
+	return nil
+}
+
 func parseBPE(j *modelJSON, byteLevel, noSplit bool) (model, error) {
+	if j.merges == nil {
+		return nil, fmt.Errorf("model of type BPE has no merges; the file is not whole")
+	}
 	var key func(string) (string, bool)
 	if byteLevel {
 		key = fromByteAlphabet

@@ -250,6 +250,8 @@ func TestLoadErrors(t *testing.T) {
 		{"i.json", `{"pre_tokenizer":{"type":"Split","pattern":{"Regex":"("},"behavior":"Isolated"},"model":{"type":"WordLevel","vocab":{}}}`, `pattern "("`},
 		{"j.json", `{"normalizer":{"type":"Precompiled","precompiled_charsmap":"!!"},"model":{"type":"WordLevel","vocab":{}}}`, "Precompiled"},
 		{"k.json", `{"model":{"type":"Unigram","unk_id":7,"vocab":[["a",-1.0]]}}`, "unk_id 7 is beyond"},
+		{"n.json", `{"model":{"type":"BPE","vocab":{"a":0,"b":1}}}`, "no merges"},
+		{"o.json", `{"model":{"type":"BPE","vocab":{"a":0,"b":1,"c":1},"merges":[]}}`, `"b" and "c" have the same id 1`},
 		{"l.tiktoken", "IQ== 0\n???\n", "line 2"},
 		{"m.tiktoken", "", "empty"},
 	} {

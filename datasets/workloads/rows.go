@@ -11,6 +11,7 @@ import (
 	"os"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"ais_bench/registry"
 )
@@ -78,6 +79,9 @@ func eachLine(path string, yield func(line []byte, number int) error) error {
 
 // unmarshal decodes one JSON row with a message for people.
 func unmarshal(raw []byte, into any) error {
+	if !utf8.Valid(raw) { // the decoder would replace what it cannot read
+		return errors.New("the row is not UTF-8; convert the file, for example with iconv")
+	}
 	err := json.Unmarshal(raw, into)
 	if err == nil {
 		return nil
