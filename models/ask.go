@@ -39,7 +39,7 @@ func (s *service) Do(ctx context.Context, req *Request) *Result {
 		}
 		body := p.body
 		p.body = nil // a long prompt must not stay for as long as its answer
-		r := s.once(ctx, req, body, p.stream, p.logprobs)
+		r := s.once(ctx, req, body, p.stream, p.logprobs, p.choices)
 		r.Fallbacks = cures
 		switch {
 		case r.HTTPStatus == http.StatusOK:
@@ -60,8 +60,8 @@ func (s *service) Do(ctx context.Context, req *Request) *Result {
 	}
 }
 
-// once is one request and its answer.
-func (s *service) once(ctx context.Context, req *Request, body []byte, stream, logprobs bool) *Result {
+// once is one request and its answer of so many choices.
+func (s *service) once(ctx context.Context, req *Request, body []byte, stream, logprobs bool, choices int) *Result {
 	header := make([]transport.Field, 0, len(s.header)+len(req.Headers)+2)
 	header = append(header, s.header...)
 	for k, v := range req.Headers {
@@ -106,7 +106,7 @@ func (s *service) once(ctx context.Context, req *Request, body []byte, stream, l
 	}
 	if kind == "text/event-stream" || stream && !strings.Contains(kind, "json") && !strings.Contains(kind, "html") {
 		r.Stream = true
-		s.readStream(r, x)
+		s.readStream(r, x, choices)
 		return r
 	}
 	s.readWhole(r, x, kind, logprobs)
@@ -148,7 +148,9 @@ func (s *service) refused(r *Result, x *transport.Exchange) *Result {
 func (s *service) readWhole(r *Result, x *transport.Exchange, kind string, logprobs bool) {
 	body, at, err := readBody(x, maxBody)
 	r.End = at
+	r.StreamEnd = outputs.EndBody
 	if err != nil {
+		r.StreamEnd = outputs.EndBroken
 		x.Close()
 		s.failedBy(r, err)
 		if len(body) > 0 {
@@ -163,6 +165,7 @@ func (s *service) readWhole(r *Result, x *transport.Exchange, kind string, logpr
 		s.failed(r, outputs.StatusEmpty, "the body is empty")
 		return
 	case strings.Contains(kind, "html") || trimmed[0] == '<':
+		r.StreamEnd = outputs.EndMalformed
 		s.failed(r, outputs.StatusMalformed, "HTML instead of JSON: "+quote(trimmed))
 		return
 	}
@@ -172,10 +175,11 @@ func (s *service) readWhole(r *Result, x *transport.Exchange, kind string, logpr
 	r.take(a)
 	switch {
 	case v.Has(wire.Malformed):
+		r.StreamEnd = outputs.EndMalformed
 		s.failed(r, outputs.StatusMalformed, "broken JSON: "+quote(trimmed))
 	case v.Has(wire.Failure):
 		// The server's own word in a 200: the same failure as in mid-stream.
-		s.failed(r, outputs.StatusStreamError, "the server reports: "+a.Failure+": "+quote(trimmed))
+		s.failed(r, outputs.StatusStreamError, outputs.ErrorFromServer+a.Failure+": "+quote(trimmed))
 	case !v.Has(wire.Choices):
 		s.failed(r, outputs.StatusMalformed, "the answer has no choices: "+quote(trimmed))
 	case !a.Any():

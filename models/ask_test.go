@@ -145,6 +145,23 @@ func TestClassification(t *testing.T) {
 		{"503", false, "HTTP/1.1 503 Service Unavailable\r\nContent-Length: 4\r\n\r\nbusy", "", outputs.StatusHTTP5xx, "busy"},
 		{"500 without a body length", false, "HTTP/1.1 500 Internal Server Error\r\n\r\noops", "close", outputs.StatusHTTP5xx, "oops"},
 	}
+	// How the body came to its end; of the answers that are not here none was read.
+	ends := map[outputs.StreamEnd][]string{
+		outputs.EndDone: {"whole stream", "no finish_reason", "no final chunk after [DONE]", "body until close", "HTTP/1.0", "100 first", "several chunks a line",
+			"missing content type", "[DONE] without a line end", "only [DONE]", "no text"},
+		outputs.EndBody:        {"no [DONE]", "ended in mid-stream", "nothing", "whole", "no choices", "choices empty", "message empty", "body empty", "error in a 200"},
+		outputs.EndInEvent:     {"cut within an event, until close", "cut within a field name"},
+		outputs.EndBroken:      {"closed after finish_reason", "closed in mid-stream", "cut within an event", "reset in mid-stream", "broken chunk", "cut body", "reset body"},
+		outputs.EndErrorObject: {"error object"},
+		outputs.EndErrorEvent:  {"error event"},
+		outputs.EndMalformed:   {"page in mid-stream", "broken JSON in the stream", "page promised as a stream", "HTML", "broken JSON", "HTML without a type"},
+	}
+	endOf := map[string]outputs.StreamEnd{}
+	for end, names := range ends {
+		for _, name := range names {
+			endOf[name] = end
+		}
+	}
 	for _, tc := range tests {
 		t.Run(tc.name, func(t *testing.T) {
 			t.Parallel()
@@ -164,6 +181,14 @@ func TestClassification(t *testing.T) {
 			if r.Status != tc.want || !strings.Contains(r.Error, tc.mention) {
 				t.Errorf("status %s, error %q; want %s mentioning %q", r.Status, r.Error, tc.want, tc.mention)
 			}
+			if r.StreamEnd != endOf[tc.name] {
+				t.Errorf("it ended %q, want %q", r.StreamEnd, endOf[tc.name])
+			}
+			// Records that do not say how they ended are read by status and error text.
+			old := outputs.Record{Status: r.Status, HTTPStatus: int32(r.HTTPStatus), Error: r.Error}
+			if got := old.Ended(); got != r.StreamEnd && !sameEnd(got, r) {
+				t.Errorf("read from status %s and error %q: ended %q, want %q", r.Status, r.Error, got, r.StreamEnd)
+			}
 			if (r.Status == outputs.StatusOK) != (r.Error == "") {
 				t.Errorf("status %s with error %q", r.Status, r.Error)
 			}
@@ -172,6 +197,139 @@ func TestClassification(t *testing.T) {
 			}
 			if r.Status == outputs.StatusOK && r.Text != "a" {
 				t.Errorf("text %q", r.Text)
+			}
+		})
+	}
+}
+
+// sameEnd allows what the status and error text do not tell: a success and an empty
+// answer are taken to have ended with their body, an error event for an error object,
+// and whatever was malformed for unreadable.
+func sameEnd(got outputs.StreamEnd, r *Result) bool {
+	switch r.Status {
+	case outputs.StatusOK, outputs.StatusEmpty:
+		return got == outputs.EndBody
+	case outputs.StatusStreamError:
+		return got == outputs.EndErrorObject && r.StreamEnd == outputs.EndErrorEvent || got == outputs.EndErrorObject && !r.Stream
+	case outputs.StatusMalformed:
+		return got == outputs.EndMalformed
+	case outputs.StatusTruncated:
+		return got == outputs.EndBody && r.StreamEnd == outputs.EndInEvent
+	}
+	return false
+}
+
+// The first and last event that vLLM's client takes for output, and the last
+// event of all but [DONE].
+func TestOutputEvents(t *testing.T) {
+	wait := func() { time.Sleep(5 * time.Millisecond) } // so that each event has a stamp of its own
+	delta := func(d string) string { return `{"choices":[{"index":0,"delta":` + d + `}]}` }
+	usage := `{"choices":[],"usage":{"prompt_tokens":1,"completion_tokens":2}}`
+	const none = -1
+	tests := []struct {
+		name        string
+		kind        Protocol
+		events      []string
+		first, last int // of the events
+	}{
+		{"content", Chat, []string{delta(`{"role":"assistant","content":""}`), delta(`{"content":"a"}`), delta(`{"content":"b"}`), usage}, 1, 2},
+		{"reasoning_content is not seen", Chat, []string{delta(`{"reasoning_content":"hm","content":null}`), delta(`{"reasoning_content":"hm"}`), delta(`{"content":"a"}`)}, 2, 2},
+		{"reasoning is", Chat, []string{delta(`{"reasoning":"hm"}`), delta(`{"content":"a"}`)}, 0, 1},
+		{"a tool call's name", Chat, []string{delta(`{"tool_calls":[{"index":0,"function":{"name":"f","arguments":""}}]}`), delta(`{"tool_calls":[{"index":0,"function":{"arguments":"{}"}}]}`)}, 0, 1},
+		{"an empty text at the end", Chat, []string{delta(`{"content":"a"}`), `{"choices":[{"index":0,"delta":{"content":""},"finish_reason":"stop"}]}`, usage}, 0, 1},
+		{"nothing but reasoning_content", Chat, []string{delta(`{"reasoning_content":"hm"}`)}, none, none},
+		{"a prompt filter before a completion", Completions, []string{`{"choices":[],"prompt_filter_results":[]}`, `{"choices":[{"index":0,"text":""}]}`, `{"choices":[{"index":0,"text":"a"}]}`, usage}, 1, 2},
+	}
+	for _, tc := range tests {
+		t.Run(tc.name, func(t *testing.T) {
+			t.Parallel()
+			srv := serve(t, func(c *call) {
+				c.send(sseHead)
+				for _, e := range append(tc.events, "[DONE]") {
+					wait()
+					c.event(e)
+				}
+				c.end()
+			})
+			cfg := chatConfig(srv.URL)
+			if tc.kind == Completions {
+				cfg.Type = "openai_completions"
+			}
+			r := ask(t, mustNew(t, cfg, Options{}), &Request{Prompt: "x", Stream: true})
+			if r.Status != outputs.StatusOK {
+				t.Fatalf("status %s: %s", r.Status, r.Error)
+			}
+			if (tc.first == none) != (r.FirstOutput == outputs.Never) || (tc.last == none) != (r.LastOutput == outputs.Never) {
+				t.Fatalf("first output %d, last %d", r.FirstOutput, r.LastOutput)
+			}
+			if tc.first != none {
+				if got := r.FirstOutput == r.FirstEvent; got != (tc.first == 0) {
+					t.Errorf("the first event is the first output: %v", got)
+				}
+				if got := r.LastOutput == r.LastEvent; got != (tc.last == len(tc.events)-1) {
+					t.Errorf("the last event is the last output: %v", got)
+				}
+				if got := r.LastOutput == r.FirstOutput; got != (tc.last == tc.first) {
+					t.Errorf("the first output is the last one: %v", got)
+				}
+			}
+			if r.LastEvent == outputs.Never || r.LastEvent >= r.End {
+				t.Errorf("last event %d, end with [DONE] %d", r.LastEvent, r.End)
+			}
+		})
+	}
+}
+
+// An answer of several choices is complete when each of them is.
+func TestEveryChoiceHasToEnd(t *testing.T) {
+	text := func(i int) string { return fmt.Sprintf(`{"choices":[{"index":%d,"delta":{"content":"a"}}]}`, i) }
+	stop := func(i int) string {
+		return fmt.Sprintf(`{"choices":[{"index":%d,"delta":{},"finish_reason":"stop"}]}`, i)
+	}
+	native := func(i int, reason string) string {
+		return fmt.Sprintf(`{"text":"a","meta_info":{"finish_reason":%s,"completion_tokens":1},"index":%d}`, reason, i)
+	}
+	for name, tc := range map[string]struct {
+		kind   string
+		n      any
+		events []string
+		want   outputs.Status
+	}{
+		"one of two":                       {"", 2, []string{text(0), text(1), stop(0)}, outputs.StatusTruncated},
+		"one of two, the other unheard of": {"", 2, []string{text(0), stop(0)}, outputs.StatusTruncated},
+		"one of two, [DONE]":               {"", 2, []string{text(0), text(1), stop(0), "[DONE]"}, outputs.StatusOK},
+		"the same twice":                   {"", 2, []string{text(0), text(1), stop(1), stop(1)}, outputs.StatusTruncated},
+		"both":                             {"", 2.0, []string{text(0), text(1), stop(1), stop(0)}, outputs.StatusOK},
+		"more than asked for":              {"", nil, []string{text(0), text(1), stop(0)}, outputs.StatusTruncated},
+		"the only one":                     {"", nil, []string{text(0), stop(0)}, outputs.StatusOK},
+		"all of 70": {"", 70, func() (all []string) {
+			for i := range 70 {
+				all = append(all, text(i), stop(i))
+			}
+			return all
+		}(), outputs.StatusOK},
+		"SGLang, one of two": {"sglang_generate", 2, []string{native(0, "null"), native(1, "null"), native(0, `{"type":"stop"}`)}, outputs.StatusTruncated},
+		"SGLang, both":       {"sglang_generate", 2, []string{native(0, `{"type":"stop"}`), native(1, `{"type":"length"}`)}, outputs.StatusOK},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			srv := serve(t, func(c *call) {
+				c.send(sseHead)
+				for _, e := range tc.events {
+					c.event(e)
+				}
+				c.end()
+			})
+			cfg := chatConfig(srv.URL)
+			if tc.kind != "" {
+				cfg.Type = tc.kind
+			}
+			req := &Request{Prompt: "x", Stream: true}
+			if tc.n != nil {
+				req.Params = map[string]any{"n": tc.n}
+			}
+			if r := ask(t, mustNew(t, cfg, Options{}), req); r.Status != tc.want {
+				t.Errorf("status %s: %s, want %s", r.Status, r.Error, tc.want)
 			}
 		})
 	}

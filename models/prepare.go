@@ -1,6 +1,9 @@
 package models
 
-import "context"
+import (
+	"context"
+	"math"
+)
 
 // Preparer is a Client that can make a request's bytes before it is to be sent.
 // Clients made by New are.
@@ -20,6 +23,7 @@ type prepared struct {
 	body     []byte
 	err      error
 	stream   bool
+	choices  int  // answers asked for (n)
 	logprobs bool // the body asks for those of the prompt, which no server streams
 }
 
@@ -37,9 +41,32 @@ func (s *service) prepare(ctx context.Context, req *Request, q quirks) *prepared
 		p.fields, p.err = s.protocol.body(s, question{req: req, model: model, quirks: q})
 	}
 	if p.err == nil {
+		p.choices = answers(p.fields)
 		p.body, p.err = encode(p.fields)
 	}
 	return p
+}
+
+// answers is how many answers the body asks for: n, which SGLang's own protocol has
+// among its sampling parameters.
+func answers(fields map[string]any) int {
+	n, ok := fields["n"]
+	if !ok {
+		if sampling, isMap := fields["sampling_params"].(map[string]any); isMap {
+			n = sampling["n"]
+		}
+	}
+	switch n := n.(type) {
+	case int:
+		return max(n, 1)
+	case int64:
+		return max(int(n), 1)
+	case uint64:
+		return max(int(min(n, math.MaxInt32)), 1)
+	case float64:
+		return max(int(n), 1)
+	}
+	return 1
 }
 
 // Size is the length in bytes of the body that Prepare made, 0 without one.

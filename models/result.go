@@ -13,6 +13,7 @@ import (
 // ToolCalls. Reading them before Decode gives "".
 type Result struct {
 	Status       outputs.Status
+	StreamEnd    outputs.StreamEnd
 	HTTPStatus   int
 	FinishReason string
 	Error        string
@@ -21,6 +22,9 @@ type Result struct {
 	// answer that comes as a whole says nothing about when its first token was
 	// made. LastToken is then the arrival of the body's end.
 	Sent, Connected, FirstByte, FirstEvent, FirstToken, FirstAnswerToken, LastToken, End int64
+	// FirstOutput and LastOutput are the first and last event that vLLM's client
+	// takes for output (protocol.output), LastEvent is the last one but [DONE].
+	FirstOutput, LastOutput, LastEvent int64
 
 	ChunkAt     []int64 // ns after Sent
 	ChunkTokens []int32 // nil when unknown
@@ -62,6 +66,7 @@ func newResult(sent int64) *Result {
 	return &Result{
 		Sent: sent, Connected: never, FirstByte: never, FirstEvent: never, FirstToken: never,
 		FirstAnswerToken: never, LastToken: never, End: never,
+		FirstOutput: never, LastOutput: never, LastEvent: never,
 		InputTokens: unknown, OutputTokens: unknown, ReasoningTokens: unknown, CachedTokens: unknown,
 	}
 }

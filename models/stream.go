@@ -43,17 +43,18 @@ func (t *tokenCounter) payload(counted bool, total int32) {
 // generated, the time of an event is its arrival, and only a stream that ended
 // properly and carried a payload has succeeded. After [DONE] it leaves x open:
 // the end of the body may be missing.
-func (s *service) readStream(r *Result, x *transport.Exchange) {
+func (s *service) readStream(r *Result, x *transport.Exchange, choices int) {
 	rd := sse.NewReader(x)
 	a := wire.NewAnswer()
 	var (
-		tokens         tokenCounter
-		finished, done bool
-		seen           wire.Verdict
-		size           int // bytes of all events
-		lastRead       = outputs.Never
-		lastEvent      = outputs.Never
-		err            error
+		tokens    tokenCounter
+		done      bool
+		whole     bool // the body ended within a line, which was an event all the same
+		seen      wire.Verdict
+		size      int // bytes of all events
+		lastRead  = outputs.Never
+		lastEvent = outputs.Never // [DONE] included
+		err       error
 	)
 	for !done {
 		var ev sse.Event
@@ -71,6 +72,7 @@ func (s *service) readStream(r *Result, x *transport.Exchange) {
 		}
 		lastEvent = ev.At
 		if size += len(ev.Data); size > maxBody {
+			r.StreamEnd = outputs.EndMalformed
 			s.failed(r, outputs.StatusMalformed, fmt.Sprintf("the stream is longer than %d MiB", maxBody>>20))
 			break
 		}
@@ -82,6 +84,7 @@ func (s *service) readStream(r *Result, x *transport.Exchange) {
 			done = true
 			break
 		}
+		r.LastEvent, whole = ev.At, ev.Cut
 		v := s.protocol.scan(data, a)
 		seen |= v
 		if v.Has(wire.Failure) || string(ev.Name) == "error" {
@@ -89,14 +92,20 @@ func (s *service) readStream(r *Result, x *transport.Exchange) {
 			if msg == "" {
 				msg = wire.ErrorMessage(data)
 			}
-			s.failed(r, outputs.StatusStreamError, "the server reports: "+msg+": "+quote(data))
+			r.StreamEnd = outputs.EndErrorObject
+			if len(ev.Name) > 0 {
+				r.StreamEnd = outputs.EndErrorEvent
+			}
+			s.failed(r, outputs.StatusStreamError, outputs.ErrorFromServer+msg+": "+quote(data))
 			break
 		}
 		if v.Has(wire.Malformed) && ev.Cut {
-			s.failed(r, outputs.StatusTruncated, "the stream ended within an event: "+quote(data))
+			r.StreamEnd = outputs.EndInEvent
+			s.failed(r, outputs.StatusTruncated, outputs.ErrorInEvent+": "+quote(data))
 			break
 		}
 		if v.Has(wire.Malformed) {
+			r.StreamEnd = outputs.EndMalformed
 			s.failed(r, outputs.StatusMalformed, "broken JSON in the stream: "+quote(data))
 			break
 		}
@@ -112,8 +121,13 @@ func (s *service) readStream(r *Result, x *transport.Exchange) {
 			r.ChunkAt = append(r.ChunkAt, ev.At-r.Sent)
 			tokens.payload(v.Has(wire.Tokens), a.OutputTokens)
 		}
+		if v.Has(s.protocol.output) {
+			if r.FirstOutput == outputs.Never {
+				r.FirstOutput = ev.At
+			}
+			r.LastOutput = ev.At
+		}
 		x.Progress(ev.At)
-		finished = finished || v.Has(wire.Finish)
 	}
 	r.take(a)
 	if len(tokens.perItem) > 0 {
@@ -130,7 +144,17 @@ func (s *service) readStream(r *Result, x *transport.Exchange) {
 	if r.Status != "" {
 		return // failed inside the loop
 	}
-	s.conclude(r, a, rd, err, ended, done || finished, seen)
+	switch {
+	case done:
+		r.StreamEnd = outputs.EndDone
+	case ended && rd.Cut() && !whole:
+		r.StreamEnd = outputs.EndInEvent
+	case ended:
+		r.StreamEnd = outputs.EndBody
+	default:
+		r.StreamEnd = outputs.EndBroken
+	}
+	s.conclude(r, a, rd, err, ended, done || a.Finished(choices), seen)
 }
 
 // accept makes an answer that came whole a success, unless the server itself
@@ -139,7 +163,7 @@ func (s *service) readStream(r *Result, x *transport.Exchange) {
 func (s *service) accept(r *Result) {
 	switch r.FinishReason {
 	case "error", "abort":
-		s.failed(r, outputs.StatusStreamError, "the server ended the answer with finish_reason "+strconv.Quote(r.FinishReason))
+		s.failed(r, outputs.StatusStreamError, outputs.ErrorGivenReason+strconv.Quote(r.FinishReason))
 	default:
 		r.Status = outputs.StatusOK
 	}
@@ -151,14 +175,20 @@ func (s *service) conclude(r *Result, a *wire.Answer, rd *sse.Reader, err error,
 	cancelled := errors.As(err, &te) && te.Status == outputs.StatusCancelled
 	switch {
 	case errors.Is(err, sse.ErrTooLong):
+		r.StreamEnd = outputs.EndMalformed
 		s.failed(r, outputs.StatusMalformed, err.Error())
 	case !ended && (!terminal || cancelled):
 		r.End = s.clock.Now()
 		s.failedBy(r, err)
 	case !terminal && len(rd.Stray()) > 0 && (r.FirstEvent == outputs.Never || rd.StrayLines() > 0):
+		r.StreamEnd = outputs.EndMalformed
 		s.failed(r, outputs.StatusMalformed, "the stream holds something else than events: "+quote(rd.Stray()))
 	case !terminal:
-		s.failed(r, outputs.StatusTruncated, "the stream ended without finish_reason or [DONE]")
+		text := outputs.ErrorNoTerminal
+		if seen.Has(wire.Finish) {
+			text += " of every choice"
+		}
+		s.failed(r, outputs.StatusTruncated, text)
 	case a.Any():
 		s.accept(r)
 	case !seen.Has(wire.Choices):

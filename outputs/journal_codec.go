@@ -20,7 +20,14 @@ const (
 	flagChunkTokens   // one count a chunk follows
 	flagSameTokens    // one count for all chunks follows
 	flagTokensNoMatch // the counts have a length of their own
+	flagMore          // what was added to the record later follows at its end
 )
+
+// moreTimes are the times that were added later. They stand at the end of an
+// encoded record, where readers of before do not look.
+func (r *Record) moreTimes() [3]*int64 {
+	return [3]*int64{&r.FirstOutput, &r.LastOutput, &r.LastEvent}
+}
 
 // times are the nine time fields in the order they usually happen.
 func (r *Record) times() [9]*int64 {
@@ -62,22 +69,15 @@ func appendRecord(b []byte, r *Record) []byte {
 	set(len(r.ChunkTokens) > 0 && !same, flagChunkTokens)
 	set(same, flagSameTokens)
 	set(len(r.ChunkTokens) > 0 && len(r.ChunkTokens) != len(r.ChunkAt), flagTokensNoMatch)
+	more := r.StreamEnd != EndUnknown
+	for _, t := range r.moreTimes() {
+		more = more || *t != Never
+	}
+	set(more, flagMore)
 	b = binary.AppendUvarint(b, flags)
 
-	present := uint64(0)
-	for i, t := range r.times() {
-		if *t != Never {
-			present |= 1 << i
-		}
-	}
-	b = binary.AppendUvarint(b, present)
-	prev := int64(0)
-	for _, t := range r.times() {
-		if *t != Never {
-			b = binary.AppendVarint(b, *t-prev)
-			prev = *t
-		}
-	}
+	times := r.times()
+	b, prev := appendTimes(b, times[:], 0)
 	for _, n := range r.int32s() {
 		b = binary.AppendVarint(b, int64(*n))
 	}
@@ -103,13 +103,38 @@ func appendRecord(b []byte, r *Record) []byte {
 			b = binary.AppendUvarint(b, uint64(n))
 		}
 		if same {
-			return binary.AppendVarint(b, int64(r.ChunkTokens[0]))
-		}
-		for _, t := range r.ChunkTokens {
-			b = binary.AppendVarint(b, int64(t))
+			b = binary.AppendVarint(b, int64(r.ChunkTokens[0]))
+		} else {
+			for _, t := range r.ChunkTokens {
+				b = binary.AppendVarint(b, int64(t))
+			}
 		}
 	}
+	if more {
+		times := r.moreTimes()
+		b, _ = appendTimes(b, times[:], prev)
+		b = binary.AppendUvarint(b, uint64(len(r.StreamEnd)))
+		b = append(b, r.StreamEnd...)
+	}
 	return b
+}
+
+// appendTimes encodes times from the one before; it returns the last of them.
+func appendTimes(b []byte, times []*int64, prev int64) ([]byte, int64) {
+	present := uint64(0)
+	for i, t := range times {
+		if *t != Never {
+			present |= 1 << i
+		}
+	}
+	b = binary.AppendUvarint(b, present)
+	for _, t := range times {
+		if *t != Never {
+			b = binary.AppendVarint(b, *t-prev)
+			prev = *t
+		}
+	}
+	return b, prev
 }
 
 var errShort = errors.New("record ends early")
@@ -151,6 +176,19 @@ func (c *cursor) count() int {
 	return int(n)
 }
 
+// times is the inverse of appendTimes.
+func (c *cursor) times(times []*int64, prev int64) int64 {
+	present := c.uvarint()
+	for i, t := range times {
+		*t = Never
+		if present&(1<<i) != 0 {
+			prev += c.varint()
+			*t = prev
+		}
+	}
+	return prev
+}
+
 // decodeRecord is the inverse of appendRecord. The record shares no memory
 // with b.
 func decodeRecord(b []byte) (*Record, error) {
@@ -166,14 +204,10 @@ func decodeRecord(b []byte) (*Record, error) {
 	r.Stream = flags&flagStream != 0
 	r.KernelStamp = flags&flagKernelStamp != 0
 	r.Reused = flags&flagReused != 0
-	present := c.uvarint()
-	prev := int64(0)
-	for i, t := range r.times() {
+	times, more := r.times(), r.moreTimes()
+	prev := c.times(times[:], 0)
+	for _, t := range more {
 		*t = Never
-		if present&(1<<i) != 0 {
-			prev += c.varint()
-			*t = prev
-		}
 	}
 	for _, n := range r.int32s() {
 		v := c.varint()
@@ -218,6 +252,12 @@ func decodeRecord(b []byte) (*Record, error) {
 				r.ChunkTokens[i] = int32(c.varint())
 			}
 		}
+	}
+	if flags&flagMore != 0 {
+		c.times(more[:], prev)
+		n := c.count()
+		r.StreamEnd = StreamEnd(c.b[:n])
+		c.b = c.b[n:]
 	}
 	if c.err != nil {
 		return nil, c.err

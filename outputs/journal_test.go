@@ -23,6 +23,7 @@ func sampleRecord(i int) *Record {
 		Scheduled: int64(i) * 1e6, Sent: int64(i)*1e6 + 500, Connected: int64(i)*1e6 + 900, FirstByte: Never,
 		FirstEvent: int64(i)*1e6 + 2e7, FirstToken: int64(i)*1e6 + 2e7, FirstAnswerToken: Never,
 		LastToken: int64(i)*1e6 + 9e8, End: int64(i)*1e6 + 9e8 + 10,
+		FirstOutput: int64(i)*1e6 + 2e7, LastOutput: Never, LastEvent: int64(i)*1e6 + 9e8 + 5,
 		InputTokens: int32(100 + i), OutputTokens: 40, ReasoningTokens: UnknownTokens, CachedTokens: 0, TokenSource: TokensUsage, MaxTokens: 512,
 		Status: StatusOK, HTTPStatus: 200, FinishReason: "stop", Stream: true, KernelStamp: i%2 == 0, Reused: true,
 		Resent: 1, Reads: 39, Coalesced: 2, BytesIn: 12345,
@@ -41,6 +42,9 @@ func sampleRecord(i int) *Record {
 func extremeRecords() []*Record {
 	all := &Record{}
 	for _, p := range all.times() {
+		*p = Never
+	}
+	for _, p := range all.moreTimes() {
 		*p = Never
 	}
 	odd := sampleRecord(3)

@@ -46,6 +46,9 @@ type parquetRow struct {
 	FirstAnswerToken *int64 `parquet:"first_answer_token_ns,optional"`
 	LastToken        *int64 `parquet:"last_token_ns,optional"`
 	End              *int64 `parquet:"end_ns,optional"`
+	FirstOutput      *int64 `parquet:"first_output_ns,optional"`
+	LastOutput       *int64 `parquet:"last_output_ns,optional"`
+	LastEvent        *int64 `parquet:"last_event_ns,optional"`
 
 	ChunkAt     []int64 `parquet:"chunk_at_ns,optional,list" parquet-element:",delta"`
 	ChunkTokens []int32 `parquet:"chunk_tokens,optional,list" parquet-element:",delta"`
@@ -58,6 +61,7 @@ type parquetRow struct {
 	MaxTokens       int32  `parquet:"max_tokens"`
 
 	Status       string `parquet:"status,dict"`
+	StreamEnd    string `parquet:"stream_end,optional,dict"`
 	HTTPStatus   *int32 `parquet:"http_status,optional"`
 	FinishReason string `parquet:"finish_reason,optional,dict"`
 	Error        string `parquet:"error,optional"`
@@ -100,11 +104,12 @@ func toRow(row *parquetRow, rec *Record) {
 		Scheduled: nullTime(&rec.Scheduled), Sent: nullTime(&rec.Sent), Connected: nullTime(&rec.Connected),
 		FirstByte: nullTime(&rec.FirstByte), FirstEvent: nullTime(&rec.FirstEvent), FirstToken: nullTime(&rec.FirstToken),
 		FirstAnswerToken: nullTime(&rec.FirstAnswerToken), LastToken: nullTime(&rec.LastToken), End: nullTime(&rec.End),
+		FirstOutput: nullTime(&rec.FirstOutput), LastOutput: nullTime(&rec.LastOutput), LastEvent: nullTime(&rec.LastEvent),
 		ChunkAt: rec.ChunkAt, ChunkTokens: rec.ChunkTokens,
 		InputTokens: nullTokens(&rec.InputTokens), OutputTokens: nullTokens(&rec.OutputTokens),
 		ReasoningTokens: nullTokens(&rec.ReasoningTokens), CachedTokens: nullTokens(&rec.CachedTokens),
 		TokenSource: string(rec.TokenSource), MaxTokens: rec.MaxTokens,
-		Status: string(rec.Status), FinishReason: rec.FinishReason, Error: rec.Error,
+		Status: string(rec.Status), StreamEnd: string(rec.StreamEnd), FinishReason: rec.FinishReason, Error: rec.Error,
 		Stream: rec.Stream, KernelStamp: rec.KernelStamp, Reused: rec.Reused, Resent: rec.Resent,
 		Reads: rec.Reads, Coalesced: rec.Coalesced, BytesIn: rec.BytesIn,
 		Text: rec.Text, Reasoning: rec.Reasoning, ToolCalls: rec.ToolCalls, Prompt: rec.Prompt, PromptSHA256: rec.PromptSHA256,
@@ -135,10 +140,11 @@ func fromRow(row *parquetRow) *Record {
 		Scheduled: timeOf(row.Scheduled), Sent: timeOf(row.Sent), Connected: timeOf(row.Connected),
 		FirstByte: timeOf(row.FirstByte), FirstEvent: timeOf(row.FirstEvent), FirstToken: timeOf(row.FirstToken),
 		FirstAnswerToken: timeOf(row.FirstAnswerToken), LastToken: timeOf(row.LastToken), End: timeOf(row.End),
+		FirstOutput: timeOf(row.FirstOutput), LastOutput: timeOf(row.LastOutput), LastEvent: timeOf(row.LastEvent),
 		InputTokens: tokensOf(row.InputTokens), OutputTokens: tokensOf(row.OutputTokens),
 		ReasoningTokens: tokensOf(row.ReasoningTokens), CachedTokens: tokensOf(row.CachedTokens),
 		TokenSource: TokenSource(row.TokenSource), MaxTokens: row.MaxTokens,
-		Status: Status(row.Status), FinishReason: row.FinishReason, Error: row.Error,
+		Status: Status(row.Status), StreamEnd: StreamEnd(row.StreamEnd), FinishReason: row.FinishReason, Error: row.Error,
 		Stream: row.Stream, KernelStamp: row.KernelStamp, Reused: row.Reused, Resent: row.Resent,
 		Reads: row.Reads, Coalesced: row.Coalesced, BytesIn: row.BytesIn,
 		Text: row.Text, Reasoning: row.Reasoning, ToolCalls: row.ToolCalls, Prompt: row.Prompt, PromptSHA256: row.PromptSHA256,

@@ -87,6 +87,9 @@ type Record struct {
 	FirstToken       int64 // first event with a payload: content, reasoning, refusal, tool-call arguments
 	FirstAnswerToken int64 // first event with content (after the thinking)
 	LastToken        int64 // last event with a payload; non-stream: the end of the body
+	FirstOutput      int64 // first event that vLLM's client takes for output, see StreamEnd
+	LastOutput       int64 // last such event, one without a payload included
+	LastEvent        int64 // last event of any kind but [DONE]
 	End              int64 // the response is complete or has failed
 
 	ChunkAt     []int64 // arrival of every payload-bearing event, ns after Sent, ascending
@@ -100,7 +103,8 @@ type Record struct {
 	MaxTokens       int32 // output length asked for; 0 = left to the server
 
 	Status       Status
-	HTTPStatus   int32 // 0 when no response header arrived
+	StreamEnd    StreamEnd // how reading the answer came to its end
+	HTTPStatus   int32     // 0 when no response header arrived
 	FinishReason string
 	Error        string // message and the first 2 KiB of the body
 

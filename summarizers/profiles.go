@@ -62,10 +62,14 @@ func Profiles(records iter.Seq2[*outputs.Record, error], o ProfilesOptions) (out
 // traits count the requests for which the profiles' definitions part.
 type traits struct {
 	ok, failed     int64
-	vllmExtra      int64 // not a success, but HTTP 200 with an event: vllm's success
-	aisExtra       int64 // not a success, but read to its end: AISBench's success
+	vllmExtra      int64 // not a success, but vllm's
+	vllmLost       int64 // a success, but not vllm's
+	vllmFirst      int64 // success of both, whose first event with output is not the first token
+	vllmLast       int64 // success of both, whose last event with output is not the last token
+	aisExtra       int64 // not a success, but AISBench's
+	aisLost        int64 // a success, but not AISBench's
 	early          int64 // an event without a payload came before the first token
-	trailing       int64 // something (usage, the end) came after the last payload
+	trailing       int64 // an event (usage, finish_reason) came after the last payload
 	single         int64 // successful, one output token or none
 	unknown        int64 // successful, nobody counted the output tokens
 	unreported     int64 // successful, the server did not report the output tokens (usage)
@@ -92,21 +96,33 @@ func traitsOf(records iter.Seq2[*outputs.Record, error]) (traits, error) {
 		}
 		if !r.OK() {
 			t.failed++
-			if r.HTTPStatus == 200 && r.FirstEvent != outputs.Never &&
-				(r.Status == outputs.StatusTruncated || r.Status == outputs.StatusStreamError || r.Status == outputs.StatusEmpty) {
+			if vllm.Completed(r, false) {
 				t.vllmExtra++
 			}
-			if r.Status == outputs.StatusTruncated || r.Status == outputs.StatusEmpty {
+			if aisbench.Completed(r) {
 				t.aisExtra++
 			}
 			continue
 		}
 		t.ok++
+		if !vllm.Completed(r, false) {
+			t.vllmLost++
+		} else if first, last := vllm.Output(r, false); r.Stream {
+			if first != r.FirstToken {
+				t.vllmFirst++
+			}
+			if last != r.LastToken {
+				t.vllmLast++
+			}
+		}
+		if !aisbench.Completed(r) {
+			t.aisLost++
+		}
 		okFirst, okLast = min(okFirst, r.Sent), max(okLast, r.End)
 		if r.Stream && r.FirstEvent != outputs.Never && r.FirstEvent < r.FirstToken {
 			t.early++
 		}
-		if r.LastToken != outputs.Never && r.End > r.LastToken {
+		if r.LastToken != outputs.Never && aisbench.End(r) > r.LastToken {
 			t.trailing++
 		}
 		switch {
@@ -156,12 +172,16 @@ func compareProfiles(s *metrics.Result, v *vllm.Result, a *aisbench.Result, t tr
 	count := func(n int64, text string) reason { return reason{n, fmt.Sprintf(text, n)} }
 	always := func(text string) reason { return reason{1, text} }
 	var (
-		extra    = count(t.vllmExtra, "counts %d cut, broken or empty stream(s) as successes")
+		extra    = count(t.vllmExtra, "counts %d stream(s) as successes that ended without finish_reason and [DONE], without a text or with the server's error")
+		lost     = count(t.vllmLost, "fails %d answer(s) whose body broke off at its very end or that held nothing it knows")
+		first    = count(t.vllmFirst, "stops the clock at another event than the first token in %d request(s)")
+		last     = count(t.vllmLast, "ends at another event than the last token in %d request(s)")
 		early    = count(t.early, "stops the clock at the first event, which carried no token in %d request(s)")
-		trailing = count(t.trailing, "the time after the last token (usage, end of stream) counts in %d request(s)")
+		trailing = count(t.trailing, "the time after the last token (finish_reason, usage) counts in %d request(s)")
 		single   = count(t.single, "%d answer(s) of at most one token count as TPOT 0")
 		unknown1 = count(t.unknown, "%d answer(s) of unknown length count as 1 token")
-		cut      = count(t.aisExtra, "counts %d cut or empty answer(s) as successes")
+		cut      = count(t.aisExtra, "counts %d answer(s) as successes that ended without finish_reason and [DONE], without a text or with the server's error")
+		aisLost  = count(t.aisLost, "fails %d answer(s) whose body broke off at its very end")
 		unknown0 = count(t.unreported, "%d answer(s) without usage count as 0 tokens")
 		rounds   = always("rounds to 0.1 ms")
 		rounds4  = always("rounds to 4 decimals")
@@ -228,18 +248,18 @@ func compareProfiles(s *metrics.Result, v *vllm.Result, a *aisbench.Result, t tr
 	zeroNull := always("writes 0 where nothing was measured")
 
 	row("successful requests", "requests", f(float64(s.Requests.Success)), f(float64(v.Completed)), common("Success Requests"), 0,
-		[]reason{extra}, []reason{cut})
-	row("duration", "s", s.DurationS, f(v.Duration), seconds, 1e-4, []reason{always("another first or last request")}, []reason{ends, begins, cut, rounds})
+		[]reason{extra, lost}, []reason{cut, aisLost})
+	row("duration", "s", s.DurationS, f(v.Duration), seconds, 1e-4, []reason{always("another first or last request")}, []reason{ends, begins, cut, aisLost, rounds})
 	for _, m := range []struct {
 		name string
 		stat metrics.Stat
 		key  string
 		v, a []reason
 	}{
-		{"TTFT", s.TTFT, "ttft", []reason{extra}, []reason{early, cut, rounds}},
-		{"TPOT", s.TPOT, "tpot", []reason{extra, unknown1}, []reason{early, trailing, single, unknown0, cut, rounds}},
-		{"ITL", s.ITL, "itl", []reason{extra}, []reason{early, trailing, cut, rounds}},
-		{"E2EL", s.E2EL, "e2el", []reason{extra}, []reason{trailing, cut, rounds}},
+		{"TTFT", s.TTFT, "ttft", []reason{extra, lost, first}, []reason{early, cut, aisLost, rounds}},
+		{"TPOT", s.TPOT, "tpot", []reason{extra, lost, first, last, unknown1}, []reason{early, trailing, single, unknown0, cut, aisLost, rounds}},
+		{"ITL", s.ITL, "itl", []reason{extra, lost, first, last}, []reason{early, trailing, cut, aisLost, rounds}},
+		{"E2EL", s.E2EL, "e2el", []reason{extra, lost, last}, []reason{trailing, cut, aisLost, rounds}},
 	} {
 		st := v.Stat(m.key)
 		vMean, vP99 := (*float64)(nil), (*float64)(nil)
@@ -257,7 +277,7 @@ func compareProfiles(s *metrics.Result, v *vllm.Result, a *aisbench.Result, t tr
 		row(m.name+", p99", "ms", m.stat.Percentile(99), vP99, param(m.name, 1), 0.1, vWhy, m.a)
 	}
 	row("output tokens", "tokens", whole(s.TotalOutputTokens), f(float64(v.TotalOutput)), common("Total Generated Tokens"), 0,
-		[]reason{extra, unknown1}, []reason{unknown0, cut})
+		[]reason{extra, lost, unknown1}, []reason{unknown0, cut, aisLost})
 	row("request throughput", "req/s", s.RequestThroughput, f(v.RequestThroughput), common("Request Throughput"), 1e-4,
 		[]reason{follows("its successes and duration")}, []reason{follows("its successes and duration"), rounds4})
 	row("output token throughput", "token/s", s.OutputThroughput, f(v.OutputThroughput), common("Output Token Throughput"), 1e-4,
@@ -278,7 +298,7 @@ func compareProfiles(s *metrics.Result, v *vllm.Result, a *aisbench.Result, t tr
 		[]reason{count(t.failed, "%d failed request(s) are not in flight"), ends, trailing, follows("its duration"), rounds4})
 	if len(v.Options.Goodput) > 0 {
 		row("request goodput", "req/s", s.RequestGoodput, v.RequestGoodput, nil, 0,
-			[]reason{extra, follows("its duration")}, []reason{always("has no such figure")})
+			[]reason{extra, lost, first, last, follows("its duration")}, []reason{always("has no such figure")})
 	}
 	return table
 }

@@ -16,6 +16,7 @@ type choice struct {
 	parts, tools, function                []byte // raw values
 	finish                                []byte
 	hasFinish                             bool
+	hasRole, empty                        bool // a role; the content is ""
 }
 
 // Scan walks one event's data or one whole body and adds what it holds to a.
@@ -43,8 +44,12 @@ func Scan(doc []byte, a *wire.Answer) wire.Verdict {
 				l.Skip()
 				continue
 			}
-			for l.Elem() {
-				v |= scanChoice(&l, a)
+			for first := true; l.Elem(); first = false {
+				found := scanChoice(&l, a)
+				if !first {
+					found &^= wire.Output // vLLM's client looks at one choice
+				}
+				v |= found
 			}
 		case "usage":
 			v |= scanUsage(&l, a)
@@ -146,7 +151,11 @@ func scanMessage(l *wire.Lexer, c *choice) {
 				c.parts = l.Skip()
 			} else {
 				text(&c.content)
+				c.empty = c.content != nil && len(c.content) == 0
 			}
+		case "role":
+			c.hasRole = true
+			l.Skip()
 		case "reasoning_content":
 			text(&c.reasoning)
 		case "reasoning":
@@ -163,8 +172,29 @@ func scanMessage(l *wire.Lexer, c *choice) {
 	}
 }
 
+// output is vLLM's rule (0.33) for a chunk of a chat that holds a token: content,
+// reasoning under its newer name, a tool call even by its name alone, or a content of
+// "" that does not come with the role. It knows neither reasoning_content nor
+// refusals.
+func (c *choice) output() bool {
+	return len(c.content) > 0 || filled(c.parts) || len(c.thinking) > 0 || filled(c.tools) || filled(c.function) || c.empty && !c.hasRole
+}
+
+// filled reports whether a raw value is what Python calls true: no null and no
+// empty list, object or string.
+func filled(raw []byte) bool {
+	if len(raw) == 0 || string(raw) == "null" || string(raw) == "false" || string(raw) == `""` {
+		return false
+	}
+	return raw[0] != '[' && raw[0] != '{' || len(bytes.TrimSpace(raw[1:len(raw)-1])) > 0
+}
+
 // apply adds the choice to the answer.
 func (c *choice) apply(a *wire.Answer) (v wire.Verdict) {
+	if c.output() {
+		v |= wire.Output
+	}
+	a.Saw(c.index, false)
 	if len(c.content) > 0 {
 		a.AddContent(c.index, c.content)
 		v |= wire.Payload | wire.Content
@@ -197,6 +227,7 @@ func (c *choice) apply(a *wire.Answer) (v wire.Verdict) {
 	}
 	if c.hasFinish {
 		v |= wire.Finish
+		a.Saw(c.index, true)
 		if c.index == 0 || a.FinishReason == "" {
 			a.FinishReason = finishReason(c.finish)
 		}

@@ -93,6 +93,7 @@ func TestScan(t *testing.T) {
 		for _, e := range tc.events {
 			v = Scan([]byte(e), a)
 		}
+		v &^= wire.Output // TestOutput
 		if v&M != 0 {
 			v &= M | E
 		}
@@ -110,11 +111,50 @@ func TestScan(t *testing.T) {
 	}
 }
 
+// What vLLM 0.33's client takes for output of a chat, right or wrong.
+func TestOutput(t *testing.T) {
+	for delta, want := range map[string]bool{
+		`{"role":"assistant","content":""}`:           false,
+		`{"content":"","role":"assistant"}`:           false,
+		`{"role":"assistant","content":"a"}`:          true,
+		`{"content":"a"}`:                             true,
+		`{"content":""}`:                              true, // a token without a text
+		`{"content":null}`:                            false,
+		`{}`:                                          false,
+		`{"reasoning":"hm"}`:                          true,
+		`{"reasoning":""}`:                            false,
+		`{"reasoning_content":"hm"}`:                  false,
+		`{"reasoning_content":"hm","content":null}`:   false,
+		`{"reasoning_content":"hm","content":""}`:     true,
+		`{"reasoning_content":"hm","reasoning":"hm"}`: true,
+		`{"refusal":"no"}`:                            false,
+		`{"tool_calls":[{"index":0,"function":{"name":"add","arguments":""}}]}`: true,
+		`{"tool_calls":[ ]}`:                                                             false,
+		`{"tool_calls":null,"function_call":{}}`:                                         false,
+		`{"function_call":{"name":"add"}}`:                                               true,
+		`{"content":[{"type":"text","text":""}]}`:                                        true,
+		`{"content":[],"role":"assistant","tool_calls":[],"reasoning_content":"thinks"}`: false,
+	} {
+		if got := Scan([]byte(`{"choices":[{"index":0,"delta":`+delta+`}]}`), wire.NewAnswer()).Has(wire.Output); got != want {
+			t.Errorf("%s: %v, want %v", delta, got, want)
+		}
+	}
+	for doc, want := range map[string]bool{
+		`{"choices":[]}`: false,
+		`{"choices":[{"index":1,"delta":{}},{"index":0,"delta":{"content":"a"}}]}`: false, // it looks at the first one only
+		`{"choices":[{"index":1,"delta":{"content":"a"}},{"index":0,"delta":{}}]}`: true,
+	} {
+		if got := Scan([]byte(doc), wire.NewAnswer()).Has(wire.Output); got != want {
+			t.Errorf("%s: %v, want %v", doc, got, want)
+		}
+	}
+}
+
 func TestScanWhole(t *testing.T) {
 	a := wire.NewAnswer()
 	a.Whole = true
 	v := Scan([]byte(`{"choices":[{"index":0,"message":{"role":"assistant","content":"a","reasoning_content":"r","tool_calls":[{"id":"1","type":"function","function":{"name":"f","arguments":"{}"}},{"id":"2","type":"function","function":{"name":"g","arguments":"{}"}}]},"finish_reason":"tool_calls"},{"index":1,"message":{"content":"b"}}],"usage":{"prompt_tokens":1,"completion_tokens":2}}`), a)
-	if v != wire.Payload|wire.Content|wire.Choices|wire.Finish|wire.Usage|wire.Tokens {
+	if v&^wire.Output != wire.Payload|wire.Content|wire.Choices|wire.Finish|wire.Usage|wire.Tokens {
 		t.Errorf("verdict %b", v)
 	}
 	if string(a.Content) != "a" || string(a.Reasoning) != "r" || len(a.Tools) != 2 || a.FinishReason != "tool_calls" {

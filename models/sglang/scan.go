@@ -39,12 +39,20 @@ func scanObject(l *wire.Lexer, a *wire.Answer) (v wire.Verdict) {
 		l.Skip()
 		return wire.Malformed
 	}
+	index := 0 // of several answers (n); it comes after the text
 	for {
 		key, ok := l.Key()
 		if !ok {
+			a.Saw(index, v.Has(wire.Finish))
 			return v
 		}
 		switch key {
+		case "index":
+			if n, ok := l.Int(); ok {
+				index = int(n)
+			} else {
+				l.Skip()
+			}
 		case "text":
 			t, ok := l.Text()
 			if !ok {

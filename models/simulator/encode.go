@@ -128,7 +128,11 @@ func (c *call) appendDelta(dst []byte, s *sequence, from, to int, final bool) (_
 	}
 	switch c.proto {
 	case protoChat:
-		return c.appendChatDelta(dst, s, text, kind, from, to, final), kind, true
+		dst = c.appendChatDelta(dst, s, text, kind, from, to, final)
+		if kind == ChunkTool && len(text) == 0 {
+			kind = ChunkToolName
+		}
+		return dst, kind, true
 	case protoCompletions:
 		dst = append(dst, c.head...)
 		dst = append(dst, `{"index":`...)

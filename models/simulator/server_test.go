@@ -411,6 +411,38 @@ func TestChunkShapes(t *testing.T) {
 	}
 }
 
+// The truth counts as tokens what a client does: a tool call's name that comes
+// with empty arguments is none.
+func TestTruthOfToolCalls(t *testing.T) {
+	mem := &MemoryTruth{}
+	cfg := fastConfig()
+	cfg.Truth, cfg.ToolCalls = mem, true
+	srv, url := start(t, cfg)
+	_, _, body, err := post(t, url+"/v1/chat/completions", `{"stream":true,"messages":[{"role":"user","content":"x"}],"tools":[{"type":"function","function":{"name":"f","parameters":{"type":"object","properties":{"a":{"type":"string"}}}}}]}`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_ = srv.Close()
+	want, names := 0, 0
+	for _, e := range events(t, body) {
+		if strings.Contains(e, `"arguments":""`) {
+			names++
+		} else if strings.Contains(e, `"arguments":`) {
+			want++
+		}
+	}
+	got, kinds := 0, map[string]int{}
+	for _, c := range mem.Requests()[0].Chunks {
+		if c.Kind.Payload() {
+			got++
+		}
+		kinds[c.Kind.String()]++
+	}
+	if names != 1 || want == 0 || got != want || kinds["tool_name"] != names || kinds["tool"] != want {
+		t.Errorf("%d events with arguments and %d with the name alone; the truth has %d payloads: %v", want, names, got, kinds)
+	}
+}
+
 func TestToolCallStream(t *testing.T) {
 	_, url := start(t, Config{Preset: "instant", ToolCalls: true})
 	_, _, body, err := post(t, url+"/v1/chat/completions", `{"stream":true,"messages":[{"role":"user","content":"x"}],"tools":[{"type":"function","function":{"name":"f","parameters":{"type":"object","properties":{"a":{"type":"string"}}}}}]}`)

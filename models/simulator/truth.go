@@ -19,14 +19,15 @@ const (
 	ChunkRole                       // role-only or empty delta
 	ChunkContent                    // answer text
 	ChunkReasoning                  // reasoning text
-	ChunkTool                       // tool-call name or arguments
+	ChunkTool                       // tool-call arguments, with the name or without
 	ChunkUsage                      // usage without a payload
 	ChunkDone                       // [DONE] and the end of the body
 	ChunkError                      // an injected error event
 	ChunkBody                       // the whole body of an answer that was not streamed
+	ChunkToolName                   // a tool call's name with empty arguments: the model has said nothing of the call yet
 )
 
-var chunkKindNames = [...]string{"header", "role", "content", "reasoning", "tool", "usage", "done", "error", "body"}
+var chunkKindNames = [...]string{"header", "role", "content", "reasoning", "tool", "usage", "done", "error", "body", "tool_name"}
 
 // String gives the kind's name, as the JSON form of a truth file spells it.
 func (k ChunkKind) String() string {

@@ -75,6 +75,9 @@ func (r *Reader) Stray() []byte { return r.stray }
 // StrayLines is the number of complete lines that are no part of an event.
 func (r *Reader) StrayLines() int { return r.strayLines }
 
+// Cut tells that the body ended within a line.
+func (r *Reader) Cut() bool { return r.cut }
+
 // Next is the next event. After the last one the error is the source's; after
 // ErrTooLong the stream cannot be read on.
 func (r *Reader) Next() (Event, error) {

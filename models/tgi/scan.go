@@ -38,6 +38,7 @@ func scan(l *wire.Lexer, a *wire.Answer) (v wire.Verdict) {
 				continue
 			}
 			v |= wire.Choices | wire.Finish
+			a.Saw(0, true)
 			if a.Whole {
 				a.Content = append(a.Content[:0], t...)
 				v |= wire.Payload | wire.Content
@@ -101,6 +102,7 @@ func scanDetails(l *wire.Lexer, a *wire.Answer) (v wire.Verdict) {
 			if t, ok := l.Text(); ok {
 				a.FinishReason = wire.Unescape(t)
 				v |= wire.Finish
+				a.Saw(0, true)
 				continue
 			}
 			l.Skip()

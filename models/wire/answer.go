@@ -1,5 +1,7 @@
 package wire
 
+import "math/bits"
+
 // Verdict says what one event or body held.
 type Verdict uint16
 
@@ -13,6 +15,7 @@ const (
 	Choices                       // at least one choice
 	Failure                       // an error object; Answer.Failure has its message
 	Malformed                     // not JSON, or not an object
+	Output                        // what vLLM's client takes for output of a chat
 )
 
 // Has reports whether any of the findings in w is there.
@@ -40,7 +43,35 @@ type Answer struct {
 	// Whole tells that the document is a complete answer, not a delta.
 	Whole bool
 
+	finished [maxChoices / 64]uint64 // choices that have a reason why they ended
+	choices  int                     // one more than the highest index seen
+
 	Cumulative cumulative // how a server that may repeat its text does so
+}
+
+// maxChoices is the most choices a server gives to one request (n).
+const maxChoices = 128
+
+// Saw tells that an event was of the choice with the index given, and whether it
+// is finished.
+func (a *Answer) Saw(index int, finished bool) {
+	if index < 0 || index >= maxChoices {
+		return
+	}
+	a.choices = max(a.choices, index+1)
+	if finished {
+		a.finished[index/64] |= 1 << (index % 64)
+	}
+}
+
+// Finished reports whether every choice has ended: those asked for (n), and any
+// other that was seen.
+func (a *Answer) Finished(n int) bool {
+	ended := 0
+	for _, set := range a.finished {
+		ended += bits.OnesCount64(set)
+	}
+	return ended > 0 && ended >= min(max(n, a.choices), maxChoices)
 }
 
 // Choice is the answer of one of several choices.

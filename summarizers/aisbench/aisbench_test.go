@@ -57,6 +57,54 @@ func common(t *testing.T, r *Result, name string) string {
 	return ""
 }
 
+func TestCompletedByEnd(t *testing.T) {
+	for _, c := range []struct {
+		end    outputs.StreamEnd
+		status outputs.Status
+		want   bool
+	}{
+		{outputs.EndDone, outputs.StatusOK, true},
+		{outputs.EndDone, outputs.StatusEmpty, true},
+		{outputs.EndBody, outputs.StatusTruncated, true}, // it just ends
+		{outputs.EndErrorObject, outputs.StatusStreamError, true},
+		{outputs.EndErrorEvent, outputs.StatusStreamError, false},
+		{outputs.EndInEvent, outputs.StatusTruncated, false}, // the rest of an event is no JSON
+		{outputs.EndBroken, outputs.StatusTruncated, false},
+		{outputs.EndBroken, outputs.StatusStreamError, false},
+		{outputs.EndBroken, outputs.StatusOK, false},
+		{outputs.EndBroken, outputs.StatusTimeoutTotal, false},
+		{outputs.EndMalformed, outputs.StatusMalformed, false},
+	} {
+		r := stream(0, 400, 10, 4, 100, 300)
+		r.Status, r.StreamEnd, r.LastEvent = c.status, c.end, 350*ms
+		if got := Completed(r); got != c.want {
+			t.Errorf("%s, ended %s: %v, want %v", c.status, c.end, got, c.want)
+		}
+		r.LastEvent = outputs.Never
+		if Completed(r) {
+			t.Errorf("%s, ended %s: nothing but [DONE] is a success", c.status, c.end)
+		}
+	}
+}
+
+// AISBench stops before [DONE]: the wait for it is in none of its figures.
+func TestDoneIsNoTimePoint(t *testing.T) {
+	r := stream(0, 900, 10, 3, 100, 300)
+	r.StreamEnd, r.LastEvent = outputs.EndDone, 310*ms // usage; [DONE] only at 900
+	got, err := Compute(list(r), Options{StatsList: []string{"Average"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"E2EL,total,310.0 ms,1", "TPOT,total,105.0 ms,1", "ITL,total,105.0 ms,1"} {
+		if !strings.Contains(text(got), want+"\n") {
+			t.Errorf("%s is not in\n%s", want, text(got))
+		}
+	}
+	if d := common(t, got, "Benchmark Duration"); d != "310.0 ms" {
+		t.Errorf("duration %s", d)
+	}
+}
+
 func TestTotalByHand(t *testing.T) {
 	warm := stream(0, 99000, 1, 1, 5)
 	warm.Phase = outputs.PhaseWarmup

@@ -21,22 +21,44 @@ type request struct {
 	in, out    int64
 }
 
+// Completed reports whether AISBench would have called the request a success: HTTP
+// 200 and a body of JSON that its HTTP library could read up to [DONE] or the end, with at
+// least one event. It asks for no text, no finish_reason and no [DONE], and overlooks
+// an error object that comes as a common event. A body that breaks off raises an
+// error there, an event that is no JSON another.
+func Completed(rec *outputs.Record) bool {
+	if rec.HTTPStatus != 200 || rec.Sent == outputs.Never || End(rec) == outputs.Never {
+		return false
+	}
+	switch rec.Ended() {
+	case outputs.EndDone, outputs.EndBody, outputs.EndErrorObject:
+		return !rec.Stream || rec.FirstEvent != outputs.Never
+	}
+	return false
+}
+
+// End is AISBench's last time point: the last event of the stream but [DONE], else
+// the end of the body. Records that do not hold that event have the end of the
+// response, [DONE] included.
+func End(rec *outputs.Record) int64 {
+	if rec.Stream && rec.StreamEnd != outputs.EndUnknown {
+		return rec.LastEvent
+	}
+	return rec.End
+}
+
 // seen translates a record; ok is false for a failed request. AISBench's time
 // points are the send and every event of the stream, those without a payload
-// included; a stream without an event has failed, one without a text has not.
+// included, [DONE] excluded.
 func seen(rec *outputs.Record) (q request, ok bool) {
-	switch rec.Status {
-	case outputs.StatusOK, outputs.StatusEmpty, outputs.StatusTruncated:
-	default:
+	if !Completed(rec) {
 		return q, false
 	}
-	if rec.Sent == outputs.Never || rec.End == outputs.Never || rec.Stream && rec.FirstEvent == outputs.Never {
-		return q, false
-	}
+	end := End(rec)
 	if rec.TokenSource == outputs.TokensUsage {
 		q.in, q.out = int64(max(rec.InputTokens, 0)), int64(max(rec.OutputTokens, 0))
 	}
-	q.start, q.end = seconds(rec.Sent), seconds(rec.End)
+	q.start, q.end = seconds(rec.Sent), seconds(end)
 	if !rec.Stream {
 		return q, true
 	}
@@ -50,7 +72,7 @@ func seen(rec *outputs.Record) (q request, ok bool) {
 		q.gaps = append(q.gaps, seconds(c-at))
 		at = c
 	}
-	if rest := rec.End - rec.Sent - at; rest > 0 {
+	if rest := end - rec.Sent - at; rest > 0 {
 		q.gaps = append(q.gaps, seconds(rest))
 	}
 	return q, true

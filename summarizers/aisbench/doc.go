@@ -12,8 +12,11 @@ package aisbench
 // Differences are the known deviations of this profile from AISBench's own
 // numbers on the same traffic, one sentence each.
 var Differences = []string{
-	"The events after the last payload (finish_reason, usage) are one time point at the end of the response; AISBench has one for each and none for [DONE].",
+	"The events after the last payload (finish_reason, usage) are one time point at the last of them; AISBench has one for each.",
 	"When the role-only delta and the first payload arrive in one read they share a time stamp and are one time point; AISBench has two, a gap of about 0 apart.",
+	"AISBench asks again after an error (two attempts by default) and then judges the last attempt; here each request is asked once and judged by that.",
+	"What follows an error object is not waited for: its E2EL ends there, and a body that breaks off or an event that is no JSON after it goes unnoticed.",
+	"Records from before stream_end was kept: the end of the body is taken from status and error text, a success for a proper end, and E2EL ends with [DONE].",
 	"Times are taken at the socket before any parsing, AISBench's in the interpreter.",
 	"Token counts are usage's or 0, as in AISBench: counts from a tokenizer are not used.",
 	"AISBench picks the success flags of the stable stage by their position in another list and so miscounts failures whenever a request failed; which ones depends on the order its workers wrote their rows, which no record holds: here failures in the stable stage are 0 and successes are its requests.",

@@ -118,15 +118,42 @@ func eachMeasured(records Records, do func(*outputs.Record)) error {
 	return nil
 }
 
-// completed reports whether vLLM's client would have called the request a
-// success: HTTP 200 and an event, however the stream ended. Time-outs and
-// cancelled requests raise an error there.
-func completed(rec *outputs.Record) bool {
-	switch rec.Status {
-	case outputs.StatusOK, outputs.StatusEmpty, outputs.StatusTruncated, outputs.StatusStreamError:
-		return rec.HTTPStatus == 200 && rec.Sent != outputs.Never
+// Completed reports whether vLLM's client would have called a generation a
+// success: HTTP 200, an event with output, and a body that its HTTP library could read to the
+// end. It asks for no finish_reason and no [DONE], leaves an unfinished event in
+// its buffer, and overlooks an error object that comes as a common event. A body that breaks off
+// (closed or reset before its last chunk, timed out) raises an error there, and
+// so does what is no JSON.
+// completions is the rule for records that do not hold the first event with output.
+func Completed(rec *outputs.Record, completions bool) bool {
+	if rec.HTTPStatus != 200 || rec.Sent == outputs.Never {
+		return false
+	}
+	switch rec.Ended() {
+	case outputs.EndDone, outputs.EndBody, outputs.EndInEvent, outputs.EndErrorObject:
+		first, _ := Output(rec, completions)
+		return first != outputs.Never
 	}
 	return false
+}
+
+// Output are the times of the first and the last event that vLLM's client takes
+// for output. What was written before records held them has, in a chat, the first
+// and last payload and in a completion the first event of any kind; without a stream
+// both are the end of the body.
+func Output(rec *outputs.Record, completions bool) (first, last int64) {
+	switch {
+	case !rec.Stream && rec.LastToken != outputs.Never:
+		return rec.LastToken, rec.LastToken
+	case !rec.Stream:
+		return rec.End, rec.End
+	case rec.StreamEnd != outputs.EndUnknown:
+		return rec.FirstOutput, rec.LastOutput
+	case completions:
+		// Only events without a payload: the first is all that has a time.
+		return rec.FirstEvent, max(rec.FirstEvent, rec.LastToken)
+	}
+	return rec.FirstToken, rec.LastToken
 }
 
 // begin fills what a failed request has too.
@@ -149,40 +176,35 @@ func errorText(rec *outputs.Record) string {
 	return rec.Error
 }
 
-// seen translates a record of a generation. The first token of a chat is the first
-// event with a payload, that of a completion the first event of any kind; every
-// later payload is one gap, and E2EL ends at the last of them.
+// seen translates a record of a generation: TTFT to the first event with output,
+// one gap for every payload after it, E2EL to the last event with output.
 func seen(rec *outputs.Record, completions bool) Request {
 	q := begin(rec)
-	first, last := rec.FirstToken, rec.LastToken
-	if completions {
-		first = rec.FirstEvent
-	}
-	if !rec.Stream {
-		first, last = rec.End, rec.End
-		if rec.LastToken != outputs.Never {
-			last = rec.LastToken
-		}
-	}
-	if !completed(rec) || first == outputs.Never {
+	if !Completed(rec, completions) {
 		return q
 	}
+	first, last := Output(rec, completions)
 	q.OK, q.Err, q.Text, q.Output = true, "", rec.Text, int(max(rec.OutputTokens, 0))
-	// Only events without a payload: the first is all that has a time.
-	last = max(last, first)
 	if !rec.Stream {
 		q.Latency = seconds(last - rec.Sent)
 		return q
 	}
 	q.streamed = true
 	q.TTFT, q.Latency = seconds(first-rec.Sent), seconds(last-rec.Sent)
-	at := first - rec.Sent
-	for i, c := range rec.ChunkAt {
-		if i == 0 && c <= at {
-			continue // the first event itself
+	at, itself := first-rec.Sent, true
+	for _, c := range rec.ChunkAt {
+		switch {
+		case itself && c <= at:
+			itself = c < at // what vLLM does not take for output, then the first event itself
+			continue
+		case c > last-rec.Sent:
+			continue
 		}
 		q.ITL = append(q.ITL, seconds(c-at))
-		at = c
+		at, itself = c, false
+	}
+	if rest := last - rec.Sent - at; rest > 0 {
+		q.ITL = append(q.ITL, seconds(rest)) // an event without a payload at the end
 	}
 	return q
 }

@@ -14,7 +14,7 @@ import (
 // Throughput is the result of `vllm bench throughput`.
 type Throughput struct {
 	ModelID               string  // for the JSON
-	Elapsed               float64 // s, first send to last end
+	Elapsed               float64 // s, from when the first request was due (vLLM's clock starts before it hands over any) to the last end
 	Requests, Failed      int     // Requests completed
 	PromptTokens          int64
 	OutputTokens          int64

@@ -53,6 +53,33 @@ type SGLangResult struct {
 	cached                               []int
 }
 
+// completions tells SGLang's backends that ask the completions protocol.
+func (o SGLangOptions) completions() bool {
+	switch o.Backend {
+	case "sglang-oai", "vllm", "lmdeploy", "openai":
+		return true
+	}
+	return false
+}
+
+// completedSGLang reports whether SGLang's client would have called the request a
+// success: HTTP 200, at least one line, and a body that its HTTP library could
+// read to the end, with nothing but JSON in it. It asks for no text and no end of
+// the stream. An error object without choices is overlooked but for completions,
+// where looking for its text fails.
+func completedSGLang(rec *outputs.Record, completions bool) bool {
+	if rec.HTTPStatus != 200 || rec.Sent == outputs.Never || rec.End == outputs.Never || rec.Stream && rec.FirstEvent == outputs.Never {
+		return false
+	}
+	switch rec.Ended() {
+	case outputs.EndDone, outputs.EndBody:
+		return true
+	case outputs.EndErrorObject:
+		return !completions
+	}
+	return false
+}
+
 // ComputeSGLang recomputes records with SGLang's definitions. records is read
 // twice. SGLang's substitution of the requested output length for a missing
 // usage is not reproduced: unknown tokens are 0.
@@ -63,6 +90,7 @@ func ComputeSGLang(records Records, o SGLangOptions) (*SGLangResult, error) {
 	r := &SGLangResult{Options: o}
 	var p peaks
 	var s span
+	completed := func(rec *outputs.Record) bool { return completedSGLang(rec, o.completions()) }
 	if err := eachMeasured(records, func(rec *outputs.Record) {
 		if completed(rec) {
 			p.origin(seconds(rec.Sent))
@@ -77,7 +105,7 @@ func ComputeSGLang(records Records, o SGLangOptions) (*SGLangResult, error) {
 		s.add(rec)
 		q := begin(rec)
 		cached := int(max(rec.CachedTokens, 0))
-		if completed(rec) && rec.End != outputs.Never {
+		if completed(rec) {
 			q.OK, q.Err, q.Text, q.Output = true, "", rec.Text, int(max(rec.OutputTokens, 0))
 			q.Latency = seconds(rec.End - rec.Sent)
 			if rec.CachedTokens >= 0 {

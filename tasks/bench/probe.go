@@ -71,9 +71,10 @@ func (p *probe) run(ctx context.Context, stop <-chan struct{}) {
 			Model: p.model, Dataset: ProbeDataset, SampleID: fmt.Sprint(i), Phase: phase, RequestID: req.ID,
 			Scheduled: scheduled, Sent: res.Sent, Connected: res.Connected, FirstByte: res.FirstByte, FirstEvent: res.FirstEvent,
 			FirstToken: res.FirstToken, FirstAnswerToken: res.FirstAnswerToken, LastToken: res.LastToken, End: res.End,
+			FirstOutput: res.FirstOutput, LastOutput: res.LastOutput, LastEvent: res.LastEvent,
 			ChunkAt: res.ChunkAt, ChunkTokens: res.ChunkTokens, InputTokens: res.InputTokens, OutputTokens: res.OutputTokens,
 			ReasoningTokens: res.ReasoningTokens, CachedTokens: res.CachedTokens, TokenSource: tokenSource(res), MaxTokens: 1,
-			Status: res.Status, HTTPStatus: int32(res.HTTPStatus), FinishReason: res.FinishReason, Error: res.Error, Stream: res.Stream,
+			Status: res.Status, StreamEnd: res.StreamEnd, HTTPStatus: int32(res.HTTPStatus), FinishReason: res.FinishReason, Error: res.Error, Stream: res.Stream,
 			KernelStamp: res.KernelStamp, Reused: res.Reused, Resent: res.Resent, Reads: res.Reads, Coalesced: res.Coalesced,
 			BytesIn: res.BytesIn, Text: res.Text, Reasoning: res.Reasoning, ToolCalls: res.ToolCalls, Prompt: req.Prompt})
 		p.mu.Unlock()
@@ -273,7 +274,8 @@ func (p *probe) write(out *tasks.Outcome) error {
 		return err
 	}
 	for _, r := range p.records {
-		for _, t := range []*int64{&r.Scheduled, &r.Sent, &r.Connected, &r.FirstByte, &r.FirstEvent, &r.FirstToken, &r.FirstAnswerToken, &r.LastToken, &r.End} {
+		for _, t := range []*int64{&r.Scheduled, &r.Sent, &r.Connected, &r.FirstByte, &r.FirstEvent, &r.FirstToken, &r.FirstAnswerToken, &r.LastToken, &r.End,
+			&r.FirstOutput, &r.LastOutput, &r.LastEvent} {
 			if *t != outputs.Never {
 				*t += shift
 			}
