@@ -91,7 +91,7 @@ func Custom(path string, opts CustomOptions) (Config, error) {
 	if kind != customQA && kind != customMCQ {
 		return Config{}, fmt.Errorf("custom data set %s: data type %q is neither qa nor mcq", path, kind)
 	}
-	format, err := Layout{}.format(path)
+	format, err := Layout{}.formatOf(opener{}, path)
 	if err != nil {
 		return Config{}, fmt.Errorf("custom data set: %w", err)
 	}

@@ -222,3 +222,6 @@ func (f *finder) missing(abbr, split string, sub Subset, pull string) error {
 type MissingError struct{ msg string }
 
 func (e *MissingError) Error() string { return e.msg }
+
+// Is makes it one of the errors of files that are not there.
+func (e *MissingError) Is(target error) bool { return target == fs.ErrNotExist }

@@ -25,8 +25,12 @@ func (c Config) Preview(ctx context.Context, opts LoadOptions) (s Sample, real b
 		opts.Subsets = []string{subset}
 	}
 	opts.NumPrompts = 1
-	if set, err := c.Load(ctx, opts); err == nil {
+	set, err := c.Load(ctx, opts)
+	if err == nil {
 		return set.Samples[0], true, nil
+	}
+	if opts.Path != "" { // the data were named: a template instead of them would hide that they cannot be read
+		return Sample{}, false, err
 	}
 	v := c.For(subset)
 	tmpl, err := v.Template.compile()

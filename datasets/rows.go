@@ -50,10 +50,25 @@ func (l Layout) format(path string) (string, error) {
 	return "", fmt.Errorf("cannot tell the format of %s from its name; use .jsonl, .json, .csv, .tsv, .txt or .parquet, or set format", path)
 }
 
+// formatOf is format for a file that is to be read: one that is not there is missing,
+// whatever its name says of its format.
+func (l Layout) formatOf(fsys opener, path string) (string, error) {
+	format, err := l.format(path)
+	if err == nil {
+		return format, nil
+	}
+	f, missing := fsys.open(path)
+	if missing != nil {
+		return "", fmt.Errorf("open data file: %w", missing)
+	}
+	f.Close()
+	return "", err
+}
+
 // readRows calls yield for every row of the file. It stops early, without an
 // error, when yield returns errEnough.
 func readRows(ctx context.Context, fsys opener, path string, l Layout, yield rowFunc) error {
-	format, err := l.format(path)
+	format, err := l.formatOf(fsys, path)
 	if err != nil {
 		return err
 	}

@@ -99,7 +99,7 @@ func bringUp(ctx context.Context, cfg models.Config, clock *transport.Clock, set
 		served, err := discover(ctx, s.cfg, wait, note)
 		if err != nil {
 			s.close()
-			return nil, fmt.Errorf("find the model's name (--model sets it): %w", err)
+			return nil, NoModelName(err)
 		}
 		if len(served) == 0 {
 			s.close()
@@ -119,6 +119,17 @@ func bringUp(ctx context.Context, cfg models.Config, clock *transport.Clock, set
 		return nil, err
 	}
 	return s, nil
+}
+
+// NoModelName is why the model's name could not be asked for. The cause stands first,
+// and alone where it is none of the service's: a key that is not set would stop the
+// run with --model, too.
+func NoModelName(err error) error {
+	var down *models.Unavailable
+	if errors.As(err, &down) {
+		return fmt.Errorf("%w (asked for the model's name, which --model sets)", err)
+	}
+	return err
 }
 
 // discover asks for the list of models, again and again while a server that is

@@ -25,7 +25,7 @@ import (
 func benchCommand() *cli.Command {
 	return &cli.Command{
 		Name:  "bench",
-		Usage: "load tests with the command lines of `vllm bench serve`, `throughput` and `latency`",
+		Usage: "load tests: serve, throughput and latency with the command lines of `vllm bench`; sweep, grid, prefix-cache", ArgsUsage: "COMMAND",
 		Subcommands: []*cli.Command{
 			benchServeCommand(),
 			benchSweepCommand(),
@@ -245,17 +245,17 @@ func ownFlags(err error) error {
 		return nil
 	}
 	names := strings.NewReplacer("--host-ip and --host-port", "--host and --port", "--url", "--base-url", "the variable that holds it by --api-key-env", "it in OPENAI_API_KEY or --header")
-	text := errors.New(names.Replace(err.Error()))
-	var env *tasks.EnvironmentError
-	var use usageError
-	switch {
-	case errors.As(err, &env):
-		return &tasks.EnvironmentError{Err: text}
-	case errors.As(err, &use):
-		return usage(text)
-	}
-	return text
+	return reworded{err, names.Replace(err.Error())}
 }
+
+// reworded is an error under other words: whose it is stays.
+type reworded struct {
+	error
+	text string
+}
+
+func (e reworded) Error() string { return e.text }
+func (e reworded) Unwrap() error { return e.error }
 
 // writeJSONFile writes one result file.
 func writeJSONFile(path string, doc []byte) error {

@@ -3,7 +3,6 @@ package main
 import (
 	"encoding/json"
 	"fmt"
-	"os"
 	"slices"
 	"strings"
 	"time"
@@ -57,6 +56,10 @@ func benchServiceFlags() []cli.Flag {
 
 // datasetFlags say what is asked.
 func datasetFlags() []cli.Flag {
+	// Zero is not what happens where such a flag is not given; the text says what does.
+	unset := func(name, text, usage string) cli.Flag {
+		return &cli.IntFlag{Name: name, Category: groupBenchSet, DefaultText: text, Usage: usage}
+	}
 	i := func(name string, value int, usage string) cli.Flag {
 		return &cli.IntFlag{Name: name, Value: value, Category: groupBenchSet, Usage: usage}
 	}
@@ -85,14 +88,14 @@ func datasetFlags() []cli.Flag {
 		s("chat-template", "", "Jinja `FILE` instead of the tokenizer's template"),
 		b("no-stream", "accepted: the data set is read as a whole (this never concerned the answers; see --disable-stream)"),
 		s("cache-bust", "", "put this `SALT` before every prompt, so that no prefix cache knows it"),
-		i("max-model-len", 0, "leave out or refuse requests with more `TOKENS` than this, prompt and answer together"),
+		unset("max-model-len", "no bound", "leave out or refuse requests with more `TOKENS` than this, prompt and answer together"),
 
 		b("multi-turn", "hold conversations (random, sharegpt, custom, spec_bench, generated-shared-prefix): each turn is asked when the one before has been answered, behind the model's own replies; --num-prompts counts conversations"),
 		i("multi-turn-num-turns", 3, "--multi-turn with generated prompts: turns of a conversation"),
-		i("multi-turn-min-turns", 0, "--multi-turn: turns of a conversation at least; with files, shorter ones are left out (2 unless given)"),
-		i("multi-turn-max-turns", 0, "--multi-turn: turns of a conversation at most"),
+		unset("multi-turn-min-turns", "as --multi-turn-num-turns; 2 with files", "--multi-turn: turns of a conversation at least; with files, shorter ones are left out"),
+		unset("multi-turn-max-turns", "as --multi-turn-num-turns; no bound with files", "--multi-turn: turns of a conversation at most"),
 		i("multi-turn-delay-ms", 0, "conversations: milliseconds between an answer and the next turn"),
-		i("per-turn-input-len", 0, "--multi-turn with random: tokens of every turn after the first; 0 = as the first"),
+		unset("per-turn-input-len", "as the first", "--multi-turn with random: tokens of every turn after the first"),
 		&cli.Float64Flag{Name: "multi-turn-prefix-global-ratio", Category: groupBenchSet, Usage: "--multi-turn with random: share of every turn that all conversations have in common; turns are then sent without history"},
 		&cli.Float64Flag{Name: "multi-turn-prefix-conversation-ratio", Category: groupBenchSet, Usage: "the same: share that the turns of one conversation have in common"},
 		s("infer-mode", "", "conversations of a file (sharegpt, custom, spec_bench): every (turn, behind the model's replies), every_with_gt (behind the file's), last (turn alone)"),
@@ -105,7 +108,7 @@ func datasetFlags() []cli.Flag {
 		i("random-batch-size", 1, "random: prompts a request carries (embeddings); documents of random-rerank"),
 		b("no-reranker", "random-rerank: the model scores by embeddings"),
 		opt("sharegpt-output-len", "sharegpt: answer tokens instead of the file's"),
-		&cli.IntFlag{Name: "sharegpt-context-len", Category: groupBenchSet, Usage: "sharegpt: most tokens of prompt and answer together"},
+		&cli.IntFlag{Name: "sharegpt-context-len", Category: groupBenchSet, DefaultText: "no bound", Usage: "sharegpt: most tokens of prompt and answer together"},
 		i("sonnet-input-len", 550, "sonnet: prompt tokens"),
 		i("sonnet-output-len", 150, "sonnet: answer tokens"),
 		i("sonnet-prefix-len", 200, "sonnet: tokens shared by all prompts; where it is not given, at most half of the prompt"),
@@ -150,8 +153,9 @@ func benchOptions(c *cli.Context) (bench.Options, error) {
 		Model: c.String("model"), ServedModelName: c.String("served-model-name"), Tokenizer: c.String("tokenizer"), TokenizerMode: c.String("tokenizer-mode"),
 		Insecure: c.Bool("insecure"), CAFile: c.String("ca-file"), Proxy: c.String("proxy"), Seed: c.Int64("seed"), WorkDir: c.String("work-dir"),
 		NoStorePrompts: c.Bool("no-store-prompts"), Body: map[string]any{}, Headers: map[string]string{}}
-	if dir := c.String("config-dir"); dir != "" {
-		o.ConfigDir = dir + string(os.PathSeparator) + "datasets"
+	var err error
+	if o.ConfigDir, err = configDir(c, "datasets"); err != nil {
+		return o, err
 	}
 	if c.Bool("skip-tokenizer-init") {
 		o.TokenizerMode = "none"
@@ -179,7 +183,6 @@ func benchOptions(c *cli.Context) (bench.Options, error) {
 		}
 		*field = time.Duration(d)
 	}
-	var err error
 	o.ServerOptions, err = serverOptions(c)
 	return o, err
 }

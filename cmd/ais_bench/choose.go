@@ -48,8 +48,13 @@ func configDir(c *cli.Context, kind string) (string, error) {
 	if dir == "" {
 		return "", nil
 	}
-	if st, err := os.Stat(dir); c.IsSet("config-dir") && (err != nil || !st.IsDir()) {
-		return "", usagef("--config-dir %s: no such directory", dir)
+	if st, err := os.Stat(dir); c.IsSet("config-dir") {
+		switch {
+		case err != nil:
+			return "", usagef("--config-dir: %w", err)
+		case !st.IsDir():
+			return "", usagef("--config-dir %s: this is no directory", dir)
+		}
 	}
 	return filepath.Join(dir, kind), nil
 }
@@ -217,7 +222,7 @@ func overrideModel(c *cli.Context, m *models.Config) error {
 	}
 	if name := c.String("api-key-env"); name != "" {
 		if os.Getenv(name) == "" {
-			return usagef("--api-key-env %s: the environment has no such variable (or it is empty); export it or give --env-file", name)
+			return &tasks.EnvironmentError{Err: fmt.Errorf("--api-key-env %s: the environment has no such variable (or it is empty); export it or give --env-file", name)}
 		}
 		m.APIKey = "${" + name + "}"
 	}

@@ -22,15 +22,16 @@ import (
 	"ais_bench/datasets"
 	"ais_bench/datasets/hub"
 	"ais_bench/registry"
+	"ais_bench/tasks"
 )
 
 // datasetsCommand describes and fetches data sets.
 func datasetsCommand() *cli.Command {
-	configDir := &cli.StringFlag{Name: "config-dir", Usage: "directory with your own configurations (datasets/*.yaml) that add to and override the built-in ones"}
+	configDir := &cli.StringFlag{Name: "config-dir", Value: "configs", Usage: "directory with your own configurations (datasets/*.yaml) that add to and override the built-in ones"}
 	cache := &cli.StringFlag{Name: "cache-dir", Usage: "root directory of the data", EnvVars: []string{datasets.CacheEnv}, Value: datasets.LocalCache}
 	return &cli.Command{
 		Name:  "datasets",
-		Usage: "list, describe and fetch data sets; measure and convert logs",
+		Usage: "list, describe and fetch data sets; measure and convert logs", ArgsUsage: "COMMAND",
 		Subcommands: []*cli.Command{
 			{
 				Name: "list", Usage: "list data sets by name; patterns narrow the list", ArgsUsage: "[PATTERN …]",
@@ -265,7 +266,7 @@ func writeDatasetInfo(c *cli.Context, e *registry.Entry[datasets.Config]) error 
 	}
 	sample, real, err := cfg.Preview(c.Context, datasets.LoadOptions{Path: c.String("dataset-path"), CacheDirs: cacheDirs(c)})
 	if err != nil {
-		return err
+		return usageUnlessEnvironment(tasks.DataError(err))
 	}
 	what := "first row"
 	if !real {
@@ -358,6 +359,9 @@ func pull(c *cli.Context, name string, src datasets.Source) error {
 		if errors.Is(err, os.ErrPermission) {
 			err = fmt.Errorf("%w; choose another place with --cache-dir", err)
 		}
+		if hub.Unreachable(err) {
+			err = fmt.Errorf("%w; %s", err, otherWays(name, src, chosen.Kind, dir))
+		}
 		return cli.Exit(fmt.Sprintf("data set %s: %v", name, err), 3)
 	}
 	for _, d := range done {
@@ -379,6 +383,17 @@ func pull(c *cli.Context, name string, src datasets.Source) error {
 		}
 	}
 	return nil
+}
+
+// otherWays is what can be done about a hub that does not answer from here.
+func otherWays(name string, src datasets.Source, failed, dir string) string {
+	hint := "try "
+	for _, h := range src.Hub {
+		if h.Kind != failed {
+			hint += "--hub " + h.Kind + ", "
+		}
+	}
+	return fmt.Sprintf("%sa mirror's address in %s, or put the files into %s by hand (`ais_bench datasets info %s` says which)", hint, hub.EndpointEnv(failed), dir, name)
 }
 
 func hubKinds(src datasets.Source) string {

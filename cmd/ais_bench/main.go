@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"math"
 	"os"
 	"runtime"
@@ -36,7 +37,7 @@ const (
 	exitDone        = 0
 	exitFailed      = 1 // a gate or a task failed
 	exitUsage       = 2 // the command line, a configuration or a data file is wrong
-	exitEnvironment = 3 // the surroundings are: no server, no data, no room
+	exitEnvironment = 3 // the surroundings are: no server, no key, no room, a file or folder that is not there
 	// 4: a contract can be judged neither way (contract.State.ExitCode)
 )
 
@@ -69,7 +70,7 @@ func newApp(stdout, stderr io.Writer) *cli.App {
 		Description: "Asks every chosen model every chosen data set once, scores the answers, times the requests, and leaves a run folder\n" +
 			"with Parquet, Excel and a manifest. No file has to be edited: each field of a configuration has a flag or\n" +
 			"--set models.NAME.FIELD=VALUE / --set datasets.NAME.FIELD=VALUE.\n\n" +
-			"Exit codes: 0 done, 1 a task or gate failed, 2 wrong usage, 3 the environment (server, data, disk), 4 a gate is inconclusive.",
+			"Exit codes: 0 done, 1 a task or gate failed, 2 wrong usage, 3 the environment (server, key, disk, a file that is not there), 4 a gate is inconclusive.",
 		Version:                   versionLine(),
 		Flags:                     evaluateFlags(),
 		Action:                    evaluateAction,
@@ -147,6 +148,11 @@ func fail(stderr io.Writer, err error) int {
 		code = exitEnvironment
 	case errors.As(err, &coder):
 		code = coder.ExitCode()
+	}
+	// Whichever flag or configuration names a file: that it is not there is one thing,
+	// and another than a file with wrong content.
+	if code == exitUsage && errors.Is(err, fs.ErrNotExist) {
+		code = exitEnvironment
 	}
 	if msg := err.Error(); msg != "" {
 		fmt.Fprintln(stderr, "error: "+errorLine(msg))

@@ -15,7 +15,7 @@ func modelsCommand() *cli.Command {
 	configDir := &cli.StringFlag{Name: "config-dir", Usage: "directory with your own configurations (models/*.yaml)", Value: "configs"}
 	return &cli.Command{
 		Name:  "models",
-		Usage: "list and describe model configurations",
+		Usage: "list and describe model configurations", ArgsUsage: "COMMAND",
 		Subcommands: []*cli.Command{
 			{Name: "list", Usage: "list model configurations; patterns narrow the list", ArgsUsage: "[PATTERN …]", Flags: []cli.Flag{configDir}, Action: listModels},
 			{Name: "info", Usage: "show a configuration in full", ArgsUsage: "NAME …", Flags: []cli.Flag{configDir}, Action: modelInfo},

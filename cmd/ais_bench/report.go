@@ -153,8 +153,8 @@ func revisit(c *cli.Context, mode tasks.Mode, reuse string) error {
 func reportCommand() *cli.Command {
 	return &cli.Command{
 		Name: "report", Usage: "rebuild the reports of a run from its records", ArgsUsage: "RUN",
-		Description: "RUN is a run folder, its name below --work-dir, or latest. Nothing is asked and nothing is scored again:\n" +
-			"every number is computed from the records and results in the folder.",
+		Description: "RUN is a run folder, its name below --work-dir, or latest; a sweep or a grid too: its tables and reports are made from its points.\n" +
+			"Nothing is asked and nothing is scored again: every number is computed from the records and results in the folder.",
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "work-dir", Aliases: []string{"w"}, Value: "outputs/default", Usage: "root of run folders"},
 			&cli.StringFlag{Name: "format", Value: "txt,csv,md,json,xlsx,html", Usage: "what is written: txt, csv or md (the summary, in all three), json (figures and report.json), xlsx, html"},

@@ -59,9 +59,9 @@ func serverOptions(c *cli.Context) (o tasks.ServerOptions, err error) {
 		}
 		o.Meta = with(o.Meta, "command", strings.TrimSpace(string(text)))
 	}
-	dir := c.String("config-dir")
-	if dir != "" {
-		dir += string(os.PathSeparator) + "metrics"
+	dir, err := configDir(c, "metrics")
+	if err != nil {
+		return o, err
 	}
 	if o.Maps, err = inspect.OpenMaps(dir); err != nil {
 		return o, usage(err)

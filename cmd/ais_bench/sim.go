@@ -214,7 +214,7 @@ func runSimulator(c *cli.Context) (err error) {
 	if cert, key := c.String("ssl-certfile"), c.String("ssl-keyfile"); cert != "" || key != "" {
 		pair, err := tls.LoadX509KeyPair(cert, key)
 		if err != nil {
-			return cli.Exit(fmt.Sprintf("--ssl-certfile %s, --ssl-keyfile %s: %v", cert, key, err), 2)
+			return usagef("--ssl-certfile %s, --ssl-keyfile %s: %w", cert, key, err)
 		}
 		scheme = "https"
 		ln = tls.NewListener(ln, &tls.Config{Certificates: []tls.Certificate{pair}, NextProtos: []string{"http/1.1"}})

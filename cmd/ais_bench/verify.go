@@ -21,7 +21,7 @@ import (
 func verifyCommand() *cli.Command {
 	return &cli.Command{
 		Name: "verify", Usage: "check a run folder: hashes, records, and every number recomputed from them", ArgsUsage: "RUN …",
-		Description: "RUN is a run folder, its name below --work-dir, latest, or a sweep (all its points). Nothing is asked, nothing is written\n" +
+		Description: "RUN is a run folder, its name below --work-dir, latest, or a sweep or grid (all its points). Nothing is asked, nothing is written\n" +
 			"and no network is used. Exit codes: 0 everything agrees, 1 differences, 2 wrong usage, 3 a folder that cannot be read.\n" +
 			"docs/verify.md says what is checked and what cannot be.",
 		Flags: []cli.Flag{

@@ -12,6 +12,7 @@ import (
 	"fmt"
 	"io/fs"
 	"net/http"
+	"net/url"
 	"os"
 	"path"
 	"path/filepath"
@@ -165,6 +166,20 @@ type statusError struct {
 }
 
 func (e *statusError) Error() string { return e.msg }
+
+// Unreachable reports whether a pull failed because the hub gave no answer, or only
+// that it is out of order: another hub, a mirror, or files brought by hand may help.
+func Unreachable(err error) bool {
+	var s *statusError
+	if errors.As(err, &s) {
+		return s.status >= 500
+	}
+	var call *url.Error
+	return errors.As(err, &call) && !errors.Is(err, context.Canceled)
+}
+
+// EndpointEnv is the variable a client of kind reads its hub's address from.
+func EndpointEnv(kind string) string { return defaults[kind].endpointEnv }
 
 // permanent reports whether trying again cannot help.
 func permanent(err error) bool {

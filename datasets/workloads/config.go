@@ -1,7 +1,9 @@
 package workloads
 
 import (
+	"errors"
 	"fmt"
+	"os"
 	"strings"
 	"time"
 
@@ -130,9 +132,20 @@ func canonical(name string) string {
 	return strings.ReplaceAll(strings.ToLower(name), "-", "_")
 }
 
+// withoutTokenizer is the error of a workload that needs a tokenizer and has none. A
+// data file that is not there is said before it: no tokenizer would bring it.
+func (c *Config) withoutTokenizer(why string) error {
+	if c.DatasetPath != "" {
+		if _, err := os.Stat(c.DatasetPath); errors.Is(err, os.ErrNotExist) {
+			return missingFile(c.DatasetPath)
+		}
+	}
+	return errors.New("needs a tokenizer " + why)
+}
+
 func (c *Config) check(k kind) error {
 	if k.needsTok && c.Tokenizer == nil {
-		return fmt.Errorf("needs a tokenizer to make prompts of a given length; give --tokenizer DIR (a folder with tokenizer.json)")
+		return c.withoutTokenizer("to make prompts of a given length; give --tokenizer DIR (a folder with tokenizer.json)")
 	}
 	switch {
 	case k.file == fileNone && c.DatasetPath != "":

@@ -18,11 +18,20 @@ import (
 
 var byteOrderMark = []byte("\xef\xbb\xbf")
 
+// missingFile is the error of a data file that is not there.
+type missingFile string
+
+func (path missingFile) Error() string {
+	return fmt.Sprintf("there is no file %s; give the data set's file with --dataset-path", string(path))
+}
+
+func (missingFile) Is(target error) bool { return target == os.ErrNotExist }
+
 // openFile opens a data file for reading in order, behind a byte order mark.
 func openFile(path string) (*os.File, *bufio.Reader, int64, error) {
 	f, err := os.Open(path)
 	if errors.Is(err, os.ErrNotExist) {
-		return nil, nil, 0, fmt.Errorf("there is no file %s; give the data set's file with --dataset-path", path)
+		return nil, nil, 0, missingFile(path)
 	}
 	if err != nil {
 		return nil, nil, 0, err

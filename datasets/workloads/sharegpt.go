@@ -61,7 +61,7 @@ func newShareGPT(cfg Config) (Workload, error) {
 		return nil, err
 	}
 	if cfg.Tokenizer == nil && cfg.OutputLen == 0 {
-		return nil, fmt.Errorf("needs a tokenizer to measure the answers (--tokenizer DIR), or --sharegpt-output-len")
+		return nil, cfg.withoutTokenizer("to measure the answers (--tokenizer DIR), or --sharegpt-output-len")
 	}
 	return &shareGPT{cfg: cfg}, nil
 }

@@ -107,7 +107,7 @@ func (s *Session) nameModel(ctx context.Context) error {
 		list, err := s.waitForModels(ctx)
 		switch {
 		case err != nil && served == "":
-			return &tasks.EnvironmentError{Err: fmt.Errorf("find the model's name (--model sets it): %w", err)}
+			return &tasks.EnvironmentError{Err: tasks.NoModelName(err)}
 		case err != nil: // a service without a list is asked for the name given
 		case len(list) == 0 && served == "":
 			return &tasks.EnvironmentError{Err: errors.New("the server lists no model at /v1/models: give --model NAME")}
