@@ -74,12 +74,22 @@ type ServerSource struct {
 	Failed  int64    `json:"failed"` // that gave none
 	Skipped int64    `json:"skipped"`
 	Error   string   `json:"error,omitempty"` // the last one
+	// FailingFrom is when the scrapes began to fail that did so until the end; null
+	// where the last one gave values.
+	FailingFrom *int64 `json:"failing_from_ns,omitempty"`
+	// Nonsense are the series that told values they cannot have, one line each: these
+	// scrapes are left out of them.
+	Nonsense []string `json:"nonsense,omitempty"`
 	// The time a scrape took, question to answer, and what reading it cost this client.
 	RoundTripP50MS *float64 `json:"round_trip_p50_ms"`
 	RoundTripMaxMS *float64 `json:"round_trip_max_ms"`
 	ParseMeanMS    *float64 `json:"parse_mean_ms"`
 	Bytes          int64    `json:"bytes"` // of all answers
 }
+
+// SeriesUp is the series, Prometheus's name for it, of scrapes that failed after good
+// ones: a row with value 0 each. Good ones leave none.
+const SeriesUp = "up"
 
 // ServerEvent is something that happened to the server during the run.
 type ServerEvent struct {

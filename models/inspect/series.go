@@ -22,8 +22,8 @@ type Sample struct {
 }
 
 // Read are the samples of a scrape that the maps know, in a stable order, with
-// the names of the maps that apply.
-func (m *Maps) Read(x *Metrics) (samples []Sample, applied []string) {
+// the names of the maps that apply and the values that make no sense.
+func (m *Maps) Read(x *Metrics) (samples []Sample, applied []string, odd []Nonsense) {
 	for _, name := range m.names {
 		mp := m.by[name]
 		if !mp.applies(x) {
@@ -32,10 +32,10 @@ func (m *Maps) Read(x *Metrics) (samples []Sample, applied []string) {
 		applied = append(applied, name)
 		for _, series := range slices.Sorted(maps.Keys(mp.Series)) {
 			rule := mp.Series[series]
-			samples = append(samples, rule.read(series, x)...)
+			samples = append(samples, rule.read(series, x, &odd)...)
 		}
 	}
-	return samples, applied
+	return samples, applied, odd
 }
 
 // Engine is the engine that the maps say it is; "" = none of them is one.
@@ -48,18 +48,18 @@ func (m *Maps) Engine(applied []string) string {
 	return ""
 }
 
-func (r *SeriesRule) read(series string, x *Metrics) []Sample {
+func (r *SeriesRule) read(series string, x *Metrics, odd *[]Nonsense) []Sample {
 	for _, want := range r.Metrics {
 		for _, name := range spellings(want) {
 			if f := x.families[name]; f != nil && (r.Kind == KindHistogram) == isHistogram(f) {
-				return r.ofFamily(series, name, f, func(m *dto.Metric) (float64, bool) { return scalar(m) })
+				return r.ofFamily(series, name, f, scalar, odd)
 			}
 		}
 		// The sum or the count of a histogram as a counter of its own.
 		for suffix, value := range map[string]func(*dto.Metric) (float64, bool){"_sum": sumOf, "_count": countOf} {
 			if base, ok := strings.CutSuffix(want, suffix); ok && r.Kind != KindHistogram {
 				if f := x.families[base]; f != nil && isHistogram(f) {
-					return r.ofFamily(series, want, f, value)
+					return r.ofFamily(series, want, f, value, odd)
 				}
 			}
 		}
@@ -91,7 +91,7 @@ func scalar(m *dto.Metric) (float64, bool) {
 	default:
 		return 0, false
 	}
-	return v, !math.IsNaN(v) && !math.IsInf(v, 0)
+	return v, true
 }
 
 func sumOf(m *dto.Metric) (float64, bool) {
@@ -110,15 +110,21 @@ func countOf(m *dto.Metric) (float64, bool) {
 }
 
 // ofFamily combines the metrics of a family.
-func (r *SeriesRule) ofFamily(series, name string, f *dto.MetricFamily, value func(*dto.Metric) (float64, bool)) []Sample {
+func (r *SeriesRule) ofFamily(series, name string, f *dto.MetricFamily, value func(*dto.Metric) (float64, bool), odd *[]Nonsense) []Sample {
 	if r.Kind == KindHistogram {
 		return r.histogram(series, name, f)
 	}
 	g := newGroups(r)
 	for _, m := range f.Metric {
-		if v, ok := value(m); ok {
-			g.add(m, "", v*r.scale())
+		v, ok := value(m)
+		if v *= r.scale(); !ok || !r.chooses(m) || r.undefined(series, v) {
+			continue
 		}
+		if why := r.nonsense(series, v); why != "" {
+			*odd = append(*odd, Nonsense{name, why})
+			return nil
+		}
+		g.add(m, "", v)
 	}
 	return g.samples(series, name)
 }
@@ -174,27 +180,35 @@ func newGroups(r *SeriesRule) *groups {
 	return &groups{rule: r, by: map[string]map[string]float64{}}
 }
 
+// chooses reports whether a metric's labels are those that the rule asks for.
+func (r *SeriesRule) chooses(m *dto.Metric) bool {
+	for _, l := range m.Label {
+		name, value := l.GetName(), l.GetValue()
+		if only, ok := r.Where[name]; ok && !slices.Contains(only, value) || slices.Contains(r.Without[name], value) {
+			return false
+		}
+	}
+	for name := range r.Where {
+		if !slices.ContainsFunc(m.Label, func(l *dto.LabelPair) bool { return l.GetName() == name }) {
+			return false
+		}
+	}
+	return true
+}
+
 func (g *groups) add(m *dto.Metric, extra string, v float64) {
+	if !g.rule.chooses(m) {
+		return
+	}
 	var kept, rest []string
 	for _, l := range m.Label {
 		name, value := l.GetName(), l.GetValue()
-		if only, ok := g.rule.Where[name]; ok && !slices.Contains(only, value) {
-			return
-		}
-		if slices.Contains(g.rule.Without[name], value) {
-			return
-		}
 		pair := name + "=" + strconv.Quote(value)
 		switch {
 		case slices.Contains(g.rule.Labels, name):
 			kept = append(kept, pair)
 		case !slices.Contains(g.rule.Ranks, name):
 			rest = append(rest, pair)
-		}
-	}
-	for name := range g.rule.Where {
-		if !slices.ContainsFunc(m.Label, func(l *dto.LabelPair) bool { return l.GetName() == name }) {
-			return
 		}
 	}
 	if extra != "" {

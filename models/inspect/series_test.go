@@ -2,6 +2,7 @@ package inspect
 
 import (
 	"fmt"
+	"math"
 	"os"
 	"path/filepath"
 	"strings"
@@ -14,7 +15,7 @@ func read(t *testing.T, m *Maps, text string) map[string]float64 {
 	if err != nil {
 		t.Fatal(err)
 	}
-	samples, _ := m.Read(x)
+	samples, _, _ := m.Read(x)
 	out := map[string]float64{}
 	for _, s := range samples {
 		key := s.Series
@@ -197,5 +198,53 @@ func TestCountersThatFall(t *testing.T) {
 	a.Parameters, b.Parameters = Parameters{ParamMaxSeqs: {32.0, "/server_info"}}, Parameters{ParamMaxSeqs: {64.0, "/server_info"}}
 	if d := Differences(a, b); len(d) != 1 || d[0] != "max_num_seqs was 32 and became 64" {
 		t.Errorf("a changed parameter: %v", d)
+	}
+}
+
+// What a server cannot have is left out, the whole series of it, and named.
+func TestNonsenseIsLeftOut(t *testing.T) {
+	x, err := ParseMetrics(`# TYPE vllm:num_requests_running gauge
+vllm:num_requests_running{engine="0"} 3
+vllm:num_requests_running{engine="1"} -5
+# TYPE vllm:num_requests_waiting gauge
+vllm:num_requests_waiting 1e308
+# TYPE vllm:kv_cache_usage_perc gauge
+vllm:kv_cache_usage_perc 50
+# TYPE vllm:request_success counter
+vllm:request_success_total{finished_reason="stop"} +Inf
+# TYPE vllm:prompt_tokens counter
+vllm:prompt_tokens_total -1e18
+# TYPE vllm:generation_tokens counter
+vllm:generation_tokens_total 7
+`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	samples, _, odd := BuiltinMaps().Read(x)
+	if len(samples) != 1 || samples[0].Series != "generation_tokens" || samples[0].Value != 7 {
+		t.Errorf("samples %+v", samples)
+	}
+	got := map[string]string{}
+	for _, o := range odd {
+		got[o.Metric] = o.Text
+	}
+	for metric, text := range map[string]string{"vllm:num_requests_running": "-5 is below 0", "vllm:num_requests_waiting": "1e+308 is more than anything can be counted",
+		"vllm:kv_cache_usage_perc": "50 is no share of 1", "vllm:request_success_total": "+Inf is no number", "vllm:prompt_tokens_total": "-1e+18 is below 0"} {
+		if !strings.HasPrefix(got[metric], text) {
+			t.Errorf("%s: %q", metric, got[metric])
+		}
+	}
+	if len(odd) != 5 {
+		t.Errorf("%+v", odd)
+	}
+	// A percentage that the map scales, rounding, and a rate before anything happened are honest.
+	rule := &SeriesRule{Kind: KindGauge, Scale: 0.01}
+	for series, v := range map[string]float64{"kv_usage": 50, "hit_rate": math.NaN(), "temperature": -20} {
+		if why := rule.nonsense(series, v*rule.scale()); why != "" && !rule.undefined(series, v) {
+			t.Errorf("%s %v: %s", series, v, why)
+		}
+	}
+	if why := rule.nonsense("kv_usage", 1.001); why != "" {
+		t.Errorf("rounding: %s", why)
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"strings"
 
 	"ais_bench/outputs"
 )
@@ -148,7 +149,7 @@ func (v view) latency(w *outputs.ServerWatch, c *Client) []Latency {
 
 func (v view) spec(w *outputs.ServerWatch) *Spec {
 	drafted, ok := v.delta("spec_draft_tokens", w.Start, w.End)
-	if !ok || drafted <= 0 {
+	if !ok || drafted <= 0 || v.blind(w) != "" {
 		return nil
 	}
 	s := &Spec{DraftTokens: drafted}
@@ -166,6 +167,14 @@ func (a *Analysis) Warnings() []string {
 	of := a.Model + " on " + a.Dataset + ": "
 	if a.Arrival != nil && (a.Arrival.State == Stray || a.Arrival.State == Lost || a.Arrival.State == Differ) {
 		out = append(out, of+a.Arrival.Text)
+	}
+	for _, s := range a.Sources {
+		if s.FailingFrom != nil {
+			out = append(out, of+fmt.Sprintf("scraping %s failed from t=%.1f s to the end: %s", s.Name, float64(*s.FailingFrom)/1e9, s.Error))
+		}
+		if len(s.Nonsense) > 0 {
+			out = append(out, of+fmt.Sprintf("left out, because they tell what cannot be (%s): %s", s.Name, strings.Join(s.Nonsense, "; ")))
+		}
 	}
 	if a.Cache != nil && a.Cache.Flag != "" {
 		out = append(out, of+a.Cache.Flag)

@@ -75,7 +75,7 @@ func (v view) arrival(w *outputs.ServerWatch, c *Client) *Arrival {
 	}
 	var server *float64
 	aborted := 0.0
-	if keys := v.find("requests_finished"); len(keys) > 0 {
+	if keys := v.find("requests_finished"); len(keys) > 0 && !v.gone("requests_finished") {
 		a.ByReason = map[string]float64{}
 		total := 0.0
 		for _, k := range keys {
@@ -106,15 +106,24 @@ func (v view) arrival(w *outputs.ServerWatch, c *Client) *Arrival {
 		a.Aborted = &aborted
 	}
 	a.Requests = count(a.Requests.Client, server)
-	a.PromptTokens = count(a.PromptTokens.Client, v.promptTokens(from, to))
+	var prompt *float64
+	if !v.gone("prompt_tokens") && !v.gone("computed_prompt_tokens") {
+		prompt = v.promptTokens(from, to)
+	}
+	a.PromptTokens = count(a.PromptTokens.Client, prompt)
 	var output *float64
-	if d, ok := v.delta("generation_tokens", from, to); ok {
+	if d, ok := v.delta("generation_tokens", from, to); ok && !v.gone("generation_tokens") {
 		output = &d
 	}
 	a.OutputTokens = count(a.OutputTokens.Client, output)
 	a.BusyBefore, a.BusyAfter = v.busy(from, true), v.busy(to, false)
 	if *a.Requests.Client > 0 && value(server) == 0 && value(a.PromptTokens.Server) == 0 && (w.Protocol == "embeddings" || w.Protocol == "rerank") {
 		a.Text = "the server does not count requests of this kind"
+		return a
+	}
+	if blind := v.blind(w); blind != "" {
+		a.Text = "not to be told: " + blind
+		a.Requests, a.PromptTokens, a.OutputTokens = count(a.Requests.Client, nil), count(a.PromptTokens.Client, nil), count(a.OutputTokens.Client, nil)
 		return a
 	}
 	if len(w.Events) > 0 {

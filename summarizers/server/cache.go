@@ -33,7 +33,7 @@ func (v view) cache(w *outputs.ServerWatch, c *Client) *CacheTruth {
 	if w.Cache != nil {
 		t.Mode, t.How, t.SharedShare = w.Cache.Mode, w.Cache.How, w.Cache.SharedShare
 	}
-	if w.MeasuredStart != nil {
+	if w.MeasuredStart != nil && v.blind(w) == "" {
 		t.Hits, t.Queries = v.cacheTokens(*w.MeasuredStart, w.End)
 		if t.Hits != nil && *t.Queries > 0 {
 			t.ServerRate = ptr(*t.Hits / *t.Queries)

@@ -29,6 +29,10 @@ var States = []State{StateQueue, StateKV, StatePrefill, StateServing, StateIdle}
 // blocks back, and a prompt needs many at once.
 const kvFull = 0.95
 
+// mostCovered is the share of the measured phase that scrapes must cover for shares of
+// time to speak for it.
+const mostCovered = 0.8
+
 // Limit is the most requests the engines run at once.
 type Limit struct {
 	Requests float64 `json:"requests"` // of all engines together
@@ -39,10 +43,14 @@ type Limit struct {
 
 // Reading is how the engine spent the measured time.
 type Reading struct {
-	WindowS float64            `json:"window_s"` // measured phase that scrapes cover
-	Polls   int                `json:"polls"`    // in it
-	Shares  map[State]*float64 `json:"shares"`   // of that time
-	Limit   *Limit             `json:"limit"`    // null = unknown
+	WindowS float64 `json:"window_s"` // measured phase that scrapes cover
+	// Covered is WindowS as a share of the measured phase. Where it is below 0.8, the
+	// shares, what follows from them and the verdict are null: what happened unseen
+	// could be the most of it.
+	Covered float64            `json:"covered_share"`
+	Polls   int                `json:"polls"`  // in it
+	Shares  map[State]*float64 `json:"shares"` // of that time
+	Limit   *Limit             `json:"limit"`  // null = unknown
 	// AtLimit is the share of time with every slot taken, waiting requests or not.
 	AtLimit     *float64 `json:"at_limit_share"`
 	RunningMean *float64 `json:"running_mean"`
@@ -107,11 +115,23 @@ func (v view) read(w *outputs.ServerWatch, c *Client, clientBound string) *Readi
 		return nil
 	}
 	list := v.moments()
-	stretches := cut(list, from, to)
-	if len(stretches) < 2 {
+	gaps := v.gaps()
+	stretches := telling(without(cut(list, from, to), gaps))
+	if len(stretches) < 2 && len(gaps) == 0 {
 		return nil
 	}
 	r := &Reading{Polls: len(stretches), Shares: map[State]*float64{}}
+	for _, s := range stretches {
+		r.WindowS += s.seconds()
+	}
+	if r.Covered = r.WindowS / (float64(to-from) / 1e9); len(gaps) == 0 {
+		r.Covered = 1 // the phase begins and ends between scrapes
+	} else if r.Covered < mostCovered || len(stretches) < 2 {
+		for _, st := range States {
+			r.Shares[st] = nil
+		}
+		return r
+	}
 	r.Limit = v.limit(w, stretches)
 	r.PromptPerReq = c.measured.meanPrompt()
 	free := kvTokens(w, list)

@@ -484,3 +484,64 @@ func TestSection(t *testing.T) {
 		}
 	}
 }
+
+// Scrapes that fail in mid-run leave a gap: nothing is said of it, and of the whole
+// only where most of it was seen.
+func TestFailedScrapes(t *testing.T) {
+	load := func(failing func(i int64) bool) *Analysis {
+		s := newScene(t)
+		for i := range int64(20) {
+			s.request((2+4*i)*second, second/10, (2+4*i)*second+3*second, 20, 8)
+		}
+		for i := range int64(101) {
+			if failing(i) {
+				s.samples = append(s.samples, outputs.ServerSample{T: i * second, Session: 1, Source: "http://s/metrics", Series: outputs.SeriesUp, Metric: outputs.SeriesUp})
+				if src := &s.watch.Sources[0]; src.FailingFrom == nil {
+					at := i * second
+					src.FailingFrom, src.Error = &at, "HTML"
+				}
+				continue
+			}
+			s.watch.Sources[0].FailingFrom = nil
+			waiting := 0.0
+			if i < 6 {
+				waiting = 3
+			}
+			s.scrape(i*second, map[string]float64{"requests_running": 0, "requests_waiting": waiting, "requests_finished": float64(i) / 5, "prompt_tokens": float64(4 * i), "generation_tokens": 8})
+		}
+		return s.analyze()
+	}
+	a := load(func(i int64) bool { return i >= 6 })
+	r := a.Reading
+	if a.Arrival.State != Unknown || a.Arrival.StrayRequests != nil || a.Arrival.LostRequests != nil || a.Arrival.Requests.Server != nil || !strings.Contains(a.Arrival.Text, "failed from t=6.0 s to the end: HTML") {
+		t.Errorf("arrival %+v", a.Arrival)
+	}
+	if r == nil || r.Shares[StateQueue] != nil || r.RunningMean != nil || a.Verdict != nil || !near(&r.WindowS, 4) || r.Covered > 0.1 {
+		t.Errorf("reading %+v", r)
+	}
+	if w := a.Warnings(); len(w) != 1 || !strings.Contains(w[0], "scraping http://s/metrics failed from t=6.0 s") {
+		t.Errorf("warnings %v", w)
+	}
+	if notes := strings.Join(a.timeTable().Notes, "\n"); !strings.Contains(notes, "too little for shares") {
+		t.Errorf("notes %s", notes)
+	}
+	// A gap of ten seconds: the shares are of the rest.
+	a = load(func(i int64) bool { return i >= 5 && i < 15 })
+	if r = a.Reading; r == nil || r.Covered < 0.85 || r.Covered > 0.9 || r.Shares[StateQueue] == nil || !near(r.Shares[StateQueue], 3/r.WindowS) {
+		t.Errorf("with a gap: %+v", r)
+	}
+	if a.Arrival.Requests.Server == nil || len(a.Arrival.Text) == 0 || strings.Contains(a.Arrival.Text, "scraping") {
+		t.Errorf("with a gap: %+v", a.Arrival)
+	}
+}
+
+// A counter that is no longer told is not one that stands still.
+func TestCountersThatVanish(t *testing.T) {
+	s := newScene(t)
+	s.request(2*second, second/10, 3*second, 20, 8)
+	s.scrape(0, map[string]float64{"requests_finished": 0, "requests_running": 0})
+	s.scrape(100*second, map[string]float64{"requests_running": 0})
+	if a := s.analyze().Arrival; a.State != Unknown || a.LostRequests != nil {
+		t.Errorf("arrival %+v", a)
+	}
+}

@@ -34,6 +34,8 @@ type store struct {
 	series map[key]*points
 	keys   []key // in the order of appearance
 	first  map[scraped]int64
+	last   map[scraped]int64   // good scrapes
+	failed map[scraped][]int64 // ascending
 }
 
 // scraped names the scrapes of one source in one session.
@@ -43,10 +45,15 @@ type scraped struct {
 }
 
 func load(run *outputs.Run, model, dataset string) (*store, error) {
-	s := &store{series: map[key]*points{}, first: map[scraped]int64{}}
+	s := &store{series: map[key]*points{}, first: map[scraped]int64{}, last: map[scraped]int64{}, failed: map[scraped][]int64{}}
 	for row, err := range run.ServerSamples(model, dataset) {
 		if err != nil {
 			return nil, err
+		}
+		of := scraped{row.Session, row.Source}
+		if row.Series == outputs.SeriesUp {
+			s.failed[of] = append(s.failed[of], row.T)
+			continue
 		}
 		k := key{row.Session, row.Source, row.Series, row.Labels}
 		p := s.series[k]
@@ -56,15 +63,18 @@ func load(run *outputs.Run, model, dataset string) (*store, error) {
 			s.keys = append(s.keys, k)
 		}
 		p.t, p.v = append(p.t, row.T), append(p.v, row.Value)
-		of := scraped{row.Session, row.Source}
 		if t, ok := s.first[of]; !ok || row.T < t {
 			s.first[of] = row.T
 		}
+		s.last[of] = max(s.last[of], row.T)
 	}
 	for _, p := range s.series { // scrapes of several goroutines may have been written out of order
 		if !slices.IsSorted(p.t) {
 			sort.Stable(byTime{p})
 		}
+	}
+	for _, list := range s.failed {
+		slices.Sort(list)
 	}
 	return s, nil
 }

@@ -180,6 +180,13 @@ func (a *Analysis) timeTable() outputs.Table {
 		}
 		t.Notes = append(t.Notes, head+": "+f.Figures, "  try: "+f.Advice)
 	}
+	if r.Covered < 1 {
+		text := fmt.Sprintf("scraping failed meanwhile: %.1f %% of the measured time is covered", 100*r.Covered)
+		if r.Covered < mostCovered {
+			text += ", too little for shares of it and a verdict"
+		}
+		t.Notes = append(t.Notes, text)
+	}
 	t.Notes = append(t.Notes, fmt.Sprintf("from %d scrapes over %.1f s, every %.0f ms; a state lasts from one scrape to the next", r.Polls, r.WindowS, a.IntervalMS))
 	if len(t.Rows) > 0 && a.Engine != nil && *a.Engine == "sglang" {
 		t.Notes = append(t.Notes, "SGLang refreshes its gauges at its log interval: short states are not seen")

@@ -68,6 +68,8 @@ type source struct {
 	report  outputs.ServerSource
 	trips   []float64 // ms
 	parseMS float64
+	odd     map[string]bool // metrics that were told of
+	gaveUp  bool            // a failure was told of
 	initial []inspect.Sample
 	last    []inspect.Sample
 }
@@ -187,19 +189,21 @@ func (r *Recorder) scrape(ctx context.Context, s *source) {
 	answered := r.cfg.Clock.Now()
 	if err != nil {
 		if ctx.Err() == nil { // one that the end cut off is no failure
-			s.report.Failed++
-			s.report.Error = err.Error()
+			r.failed(s, asked, err.Error())
 		}
 		return
 	}
 	s.report.Bytes += int64(len(text))
 	x, err := inspect.ParseMetrics(string(text))
 	if err != nil {
-		s.report.Failed++
-		s.report.Error = err.Error()
+		r.failed(s, asked, err.Error())
 		return
 	}
-	samples, maps := r.cfg.Maps.Read(x)
+	samples, maps, odd := r.cfg.Maps.Read(x)
+	if len(maps) == 0 && s.initial != nil {
+		r.failed(s, asked, fmt.Sprintf("no map knows any of its %d metrics (%s)", x.Families(), x.Some(3)))
+		return
+	}
 	s.parseMS += float64(r.cfg.Clock.Now()-answered) / 1e6
 	s.report.Polls++
 	s.trips = append(s.trips, float64(answered-asked)/1e6)
@@ -213,15 +217,47 @@ func (r *Recorder) scrape(ctx context.Context, s *source) {
 	}
 	s.report.Maps, s.report.Engine = maps, r.cfg.Maps.Engine(maps) != ""
 	at := asked + (answered-asked)/2
+	s.report.FailingFrom = nil
+	for _, o := range odd {
+		if s.odd[o.Metric] || len(s.odd) >= maxOdd {
+			continue // one line a series
+		}
+		if s.odd == nil {
+			s.odd = map[string]bool{}
+		}
+		s.odd[o.Metric] = true
+		s.report.Nonsense = append(s.report.Nonsense, o.Metric+" "+o.Text)
+	}
 	r.compare(s, at, samples)
 	if s.last = samples; s.initial == nil {
-		s.initial = samples
+		s.initial = append([]inspect.Sample{}, samples...) // never nil again
 	}
 	rows := make([]outputs.ServerSample, len(samples))
 	for i, v := range samples {
 		rows[i] = outputs.ServerSample{T: at, Session: int32(r.cfg.Session), Source: s.Name, Series: v.Series, Metric: v.Metric, Labels: v.Labels, Value: v.Value}
 	}
 	r.keep(rows)
+}
+
+// maxOdd bounds the series that are told of for their nonsense.
+const maxOdd = 20
+
+// failed keeps a scrape that gave nothing. One after a good one leaves a row, so that
+// what was seen before it is not taken to have lasted.
+func (r *Recorder) failed(s *source, at int64, why string) {
+	s.report.Failed++
+	s.report.Error = why
+	if s.initial == nil {
+		return
+	}
+	if s.report.FailingFrom == nil {
+		s.report.FailingFrom = &at
+	}
+	if !s.gaveUp {
+		s.gaveUp = true
+		r.cfg.Note(fmt.Sprintf("WARNING: scraping %s failed at t=%.1f s: %s", s.Name, float64(at)/1e9, why))
+	}
+	r.keep([]outputs.ServerSample{{T: at, Session: int32(r.cfg.Session), Source: s.Name, Series: outputs.SeriesUp, Metric: outputs.SeriesUp, Value: 0}})
 }
 
 func (r *Recorder) keep(rows []outputs.ServerSample) {

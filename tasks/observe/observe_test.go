@@ -162,6 +162,36 @@ func TestRestartsAreTold(t *testing.T) {
 	}
 }
 
+// A source that fails after it worked: told once, kept with the time it began, and
+// what cannot be is left out, told once a series.
+func TestScrapesThatFailInMidRun(t *testing.T) {
+	var c collector
+	var notes []string
+	i := -1
+	answers := []string{"vllm:num_requests_running -5\nvllm:num_requests_waiting 2\n", "vllm:num_requests_running -6\nvllm:num_requests_waiting 3\n", "<html>", "go_threads 5\n"}
+	get := func(context.Context) ([]byte, error) { i++; return []byte(answers[min(i, 3)]), nil }
+	r, err := Start(context.Background(), Config{Clock: transport.NewClock(), Maps: inspect.BuiltinMaps(), Sink: c.add,
+		Note: func(s string) { notes = append(notes, s) }, Sources: []Source{{Name: "own", Get: get}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	for range 3 {
+		r.Mark(context.Background())
+	}
+	sources, _ := r.Report()
+	s := sources[0]
+	if s.Polls != 2 || s.Failed != 2 || s.FailingFrom == nil || !strings.Contains(s.Error, "no map knows") || len(s.Nonsense) != 1 || s.Nonsense[0] != "vllm:num_requests_running -5 is below 0" {
+		t.Errorf("report %+v", s)
+	}
+	if len(notes) != 1 || !strings.Contains(notes[0], "scraping own failed at t=") || !strings.Contains(notes[0], "<html>") {
+		t.Errorf("notes %q", notes)
+	}
+	if got := fmt.Sprint(c.values("requests_waiting"), c.values("requests_running"), c.values(outputs.SeriesUp)); got != "[2 3] [] [0 0]" {
+		t.Errorf("rows %s", got)
+	}
+}
+
 func TestSourcesThatGiveNothing(t *testing.T) {
 	start := func(s Source) (*Recorder, error) {
 		return Start(context.Background(), Config{Clock: transport.NewClock(), Maps: inspect.BuiltinMaps(), Sink: new(collector).add, Sources: []Source{s}})
