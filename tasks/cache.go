@@ -92,6 +92,7 @@ func takesCacheSalt(cfg models.Config, engine, version string) bool {
 // planCache decides how the state asked for is reached, and salts the prompts
 // where that is the way.
 func (in *inference) planCache(ctx context.Context, to *TaskOutcome, server *inspect.Snapshot) error {
+	in.cache.engine = server.Engine
 	mode := in.opts.Cache
 	if m := in.task.Dataset.Cache; m != "" {
 		mode = m
@@ -134,6 +135,13 @@ func (in *inference) salt() string {
 
 // prepareCache is called after the warm-up, just before the first measured request.
 func (in *inference) prepareCache(ctx context.Context) error {
+	if in.opts.FlushCache && !in.cache.reset {
+		path, err := inspect.ResetPrefixCache(ctx, in.svc.cfg, in.cache.engine)
+		if err != nil {
+			return &EnvironmentError{fmt.Errorf("--flush-cache: the server's prefix cache could not be emptied: %w (--cache cold makes the prompts new instead)", err)}
+		}
+		in.observe.Note(fmt.Sprintf("%s: --flush-cache: POST %s done", in.task, path))
+	}
 	switch {
 	case in.cache.reset:
 		path, err := inspect.ResetPrefixCache(ctx, in.svc.cfg, in.cache.engine)

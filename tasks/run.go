@@ -69,6 +69,10 @@ type Options struct {
 	SpecDecode bool // speculative-decoding counters before and after
 
 	ServerOptions
+	// FlushCache empties the server's prefix cache just before the measured
+	// requests, and is an EnvironmentError of the task where that cannot be done:
+	// figures of another state of the cache than the one asked for are none.
+	FlushCache bool
 
 	// Attached are further files that belong to the run and are stored before it
 	// begins: the contract it is to be judged by.

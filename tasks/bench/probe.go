@@ -2,10 +2,8 @@ package bench
 
 import (
 	"context"
-	"crypto/tls"
 	"fmt"
 	"io"
-	"net/http"
 	"os"
 	"slices"
 	"strings"
@@ -117,19 +115,12 @@ func (p *probe) result() ProbeResult {
 // probe and the server's profiler. end is called when the run is over.
 func (s *Session) aside(ctx context.Context) (tasks.Observer, func(), error) {
 	side := &besides{Observer: s.opts.Observer}
-	if !s.opts.Profile && !s.opts.FlushCache && s.opts.ProbeRate == 0 {
+	if !s.opts.Profile && s.opts.ProbeRate == 0 {
 		return side.Observer, func() {}, nil
 	}
-	if s.opts.FlushCache {
-		side.begin = append(side.begin, func(ctx context.Context) {
-			// SGLang's and vLLM's name of the same thing.
-			s.command(ctx, "--flush-cache", "is it served with VLLM_SERVER_DEV_MODE=1?", "/flush_cache", "/reset_prefix_cache")
-		})
-	}
 	if s.opts.Profile {
-		const hint = "the server must be started with its profiler enabled"
-		side.begin = append(side.begin, func(ctx context.Context) { s.command(ctx, "--profile", hint, "/start_profile") })
-		side.finish = append(side.finish, func() { s.command(context.WithoutCancel(ctx), "--profile", hint, "/stop_profile") })
+		side.begin = append(side.begin, func(ctx context.Context) { s.profiler(ctx, "/start_profile") })
+		side.finish = append(side.finish, func() { s.profiler(context.WithoutCancel(ctx), "/stop_profile") })
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	end := cancel
@@ -191,46 +182,39 @@ func (b *besides) TaskEnded(t *tasks.Task) {
 	b.Observer.TaskEnded(t)
 }
 
-// command tells the server to do something beside answering: the first path that
-// it knows. A failure is noted; the measurement goes on without.
-func (s *Session) command(ctx context.Context, flag, hint string, paths ...string) {
-	ep, err := s.Service.Endpoint()
-	if err != nil {
-		return // the run itself reports it
+// profiler starts or ends the server's profiler. A failure is noted; the
+// measurement goes on without.
+func (s *Session) profiler(ctx context.Context, path string) {
+	if err := s.post(ctx, path); err != nil {
+		s.note("--profile: POST %s: %v; the server must be started with its profiler enabled", path, err)
+		s.opts.Observer.Note(s.Notes[len(s.Notes)-1])
+		return
 	}
-	ctx, cancel := context.WithTimeout(ctx, 5*time.Minute) // writing a profile takes long
-	defer cancel()
-	for _, path := range paths {
-		if err = s.post(ctx, ep.Server+path); err == nil {
-			s.opts.Observer.Note(fmt.Sprintf("%s: POST %s done", flag, path))
-			return
-		}
-	}
-	s.note("%s: POST %s: %v; %s", flag, strings.Join(paths, " or "), err, hint)
-	s.opts.Observer.Note(s.Notes[len(s.Notes)-1])
+	s.opts.Observer.Note(fmt.Sprintf("--profile: POST %s done", path))
 }
 
-func (s *Session) post(ctx context.Context, url string) error {
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, url, strings.NewReader("{}"))
+// post sends a command to the server as all that is asked beside the API is sent:
+// with the service's headers, key, authorities and proxy.
+func (s *Session) post(ctx context.Context, path string) error {
+	ep, err := s.Service.Endpoint()
 	if err != nil {
 		return err
 	}
-	req.Header.Set("Content-Type", "application/json")
-	for k, v := range s.Service.Headers {
-		req.Header.Set(k, os.ExpandEnv(v))
+	get, err := models.NewGetter(s.Service)
+	if err != nil {
+		return err
 	}
-	if key := os.ExpandEnv(s.Service.APIKey); key != "" && req.Header.Get("Authorization") == "" {
-		req.Header.Set("Authorization", "Bearer "+key)
-	}
-	client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true, TLSClientConfig: &tls.Config{InsecureSkipVerify: s.Service.Insecure}}}
-	res, err := client.Do(req)
+	defer get.Close()
+	ctx, cancel := context.WithTimeout(ctx, 5*time.Minute) // writing a profile takes long
+	defer cancel()
+	res, err := get.Post(ctx, ep.Server+path)
 	if err != nil {
 		return err
 	}
 	defer res.Body.Close()
 	_, _ = io.Copy(io.Discard, res.Body) // the status is all that matters
-	if res.StatusCode != http.StatusOK {
-		return fmt.Errorf("HTTP %d", res.StatusCode)
+	if res.StatusCode/100 != 2 {
+		return fmt.Errorf("HTTP %s", res.Status)
 	}
 	return nil
 }

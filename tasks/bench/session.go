@@ -272,7 +272,7 @@ func (s *Session) Run(ctx context.Context) (*tasks.Outcome, error) {
 	}
 	topts := tasks.Options{Mode: tasks.ModePerf, WorkDir: o.WorkDir, RunDir: o.RunDir, NumWarmups: o.NumWarmups, Seed: o.Seed, ReplaySpeed: o.ReplaySpeed, Drain: o.Drain, ReadyTimeout: o.ReadyTimeout,
 		MaxNumWorkers: 1, SpecDecode: o.SpecDecode, NoStorePrompts: o.NoStorePrompts, Batch: o.Batch, RequestIDPrefix: o.RequestIDPrefix, Tool: o.Tool, Args: o.Args,
-		Observer: observer, Stop: o.Stop, Cut: o.Cut, Chat: s.chat, ServerOptions: o.ServerOptions, Attached: o.Attached}
+		Observer: observer, Stop: o.Stop, Cut: o.Cut, Chat: s.chat, ServerOptions: o.ServerOptions, FlushCache: o.FlushCache, Attached: o.Attached}
 	if local := s.Tokenizer.Local; local != nil {
 		topts.CountTokens = local.Count
 	}

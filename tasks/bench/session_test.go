@@ -3,6 +3,8 @@ package bench
 import (
 	"context"
 	"encoding/json"
+	"encoding/pem"
+	"errors"
 	"fmt"
 	"io"
 	"maps"
@@ -323,7 +325,7 @@ func TestProbeProfileAndFlush(t *testing.T) {
 	o := options(t, rec, "random")
 	o.ProbeRate, o.Profile, o.FlushCache, o.RequestRate = 1000, true, true, 50
 	s, out := run(t, o)
-	if want := []string{"/flush_cache", "/start_profile", "/stop_profile"}; !slices.Equal(rec.other, want) {
+	if want := []string{"/reset_prefix_cache", "/start_profile", "/stop_profile"}; !slices.Equal(rec.other, want) {
 		t.Errorf("commands %v, want %v", rec.other, want)
 	}
 	p := s.Probe()
@@ -338,6 +340,65 @@ func TestProbeProfileAndFlush(t *testing.T) {
 	n = 0
 	if err := measured(out.Run.Records(model, dataset), func(*outputs.Record) { n++ }); err != nil || n != 5 {
 		t.Errorf("%d measured records, want 5: probes are no part of them (%v)", n, err)
+	}
+}
+
+// TestCommandsReachTheServerAsRequestsDo: behind TLS of an authority of one's own, a
+// key and a header with a dollar sign; and a cache that cannot be emptied ends the
+// run before anything is measured.
+func TestCommandsReachTheServerAsRequestsDo(t *testing.T) {
+	t.Setenv("OPENAI_API_KEY", "sk-test-0123456789")
+	t.Setenv("TEAM", "search")
+	rec := record(t, nil)
+	var mu sync.Mutex
+	var headers []http.Header
+	refuse := false
+	srv := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		switch r.URL.Path {
+		case "/reset_prefix_cache", "/flush_cache", "/start_profile", "/stop_profile":
+			mu.Lock()
+			headers = append(headers, r.Header.Clone())
+			mu.Unlock()
+			if refuse {
+				http.NotFound(w, r)
+				return
+			}
+		}
+		rec.ServeHTTP(w, r)
+	}))
+	defer srv.Close()
+	ca := filepath.Join(t.TempDir(), "ca.pem")
+	if err := os.WriteFile(ca, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: srv.Certificate().Raw}), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	o := options(t, rec, "random")
+	o.BaseURL, o.CAFile, o.APIKey = srv.URL, ca, "${OPENAI_API_KEY}"
+	o.Headers = map[string]string{"X-Team": "${TEAM}", "X-Price": "5$each"}
+	o.Profile, o.FlushCache = true, true
+	s, _ := run(t, o)
+	if want := []string{"/reset_prefix_cache", "/start_profile", "/stop_profile"}; !slices.Equal(rec.other, want) {
+		t.Errorf("commands %v, want %v; notes %q", rec.other, want, s.Notes)
+	}
+	for i, h := range headers {
+		if h.Get("Authorization") != "Bearer sk-test-0123456789" || h.Get("X-Team") != "search" || h.Get("X-Price") != "5$each" {
+			t.Errorf("command %d: headers %v", i, h)
+		}
+	}
+
+	refuse = true
+	before := len(rec.sent())
+	if s, err := Prepare(t.Context(), o); err != nil {
+		t.Error(err)
+	} else if out, err := s.Run(t.Context()); err != nil {
+		t.Error(err)
+	} else {
+		var env *tasks.EnvironmentError
+		if e := out.Tasks[0].Err; !errors.As(e, &env) || !strings.Contains(e.Error(), "--flush-cache") || !strings.Contains(e.Error(), "404") {
+			t.Errorf("a cache that cannot be emptied: %v", e)
+		}
+	}
+	if n := len(rec.sent()) - before; n != 0 {
+		t.Errorf("%d requests were measured all the same", n)
 	}
 }
 
