@@ -34,9 +34,6 @@ func startManifest(out *Outcome, before *outputs.Manifest, clockNote string, opt
 	case m.State == outputs.StateRunning && before != nil:
 		m.State, m.StateReason = outputs.StateInterrupted, "it was killed: it left no end"
 	}
-	if opts.Calibration != nil {
-		m.Calibration = opts.Calibration
-	}
 	if len(opts.Meta) > 0 {
 		extra(m, "server_meta", opts.Meta)
 	}

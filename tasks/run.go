@@ -78,9 +78,6 @@ type Options struct {
 	// begins: the contract it is to be judged by.
 	Attached []Attachment
 
-	// Calibration is the measuring error of this machine, stored in the manifest; nil = not measured.
-	Calibration any
-
 	Tool outputs.ToolInfo
 	Args []string // the command line, program name included
 

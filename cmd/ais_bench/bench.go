@@ -131,7 +131,11 @@ func benchRunWith(c *cli.Context, o bench.Options, m metrics.Options, sections f
 	if launched != nil && anyAnswer(out) {
 		keepEngineLog(launched, out.Run)
 	}
-	return withEngine(died, benchReport(c, s, out, m, g, sections, show))
+	var calErr error
+	if c.Bool("calibrate") && anyAnswer(out) && !nothingMeasured(out) {
+		calErr = calibrateRun(ctx, stop, c, out, observer.Note)
+	}
+	return withEngine(died, errors.Join(benchReport(c, s, out, m, g, sections, show), calErr))
 }
 
 // plannedBench is what a session will ask, for the contract. How many turns its
@@ -151,7 +155,7 @@ func benchReport(c *cli.Context, s *bench.Session, out *tasks.Outcome, m metrics
 		fmt.Fprintln(c.App.ErrWriter, "note: "+out.Run.Redactor().String(n))
 	}
 	printFailures(c.App.ErrWriter, out)
-	if !anyAnswer(out) {
+	if !anyAnswer(out) || nothingMeasured(out) {
 		if _, err := out.Run.Discard(); err != nil { // a start that failed is no run
 			return &tasks.EnvironmentError{Err: err}
 		}
@@ -215,6 +219,17 @@ func benchReport(c *cli.Context, s *bench.Session, out *tasks.Outcome, m metrics
 		return err
 	}
 	return gateErr
+}
+
+// nothingMeasured reports whether every task failed before its first measured
+// request: there are no figures to show then, only the reason.
+func nothingMeasured(out *tasks.Outcome) bool {
+	for _, to := range out.Tasks {
+		if to.Err == nil || to.Inference == nil || to.Inference.Load.Dispatched > 0 {
+			return false
+		}
+	}
+	return true
 }
 
 // benchErrors is taskErrors without the advice to continue: a performance run is

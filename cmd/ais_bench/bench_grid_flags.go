@@ -25,7 +25,7 @@ const groupGrid = "Grid"
 
 // notInGrids are flags of `bench serve` that a grid does not have: vLLM's result
 // file, of which a grid has its own kind, and what must be its own.
-var notInGrids = []string{"base-url", "host", "profile", "probe-request-rate", "num-warmups", "save-result", "save-detailed", "append-result", "result-dir", "result-filename", "output-file", "metadata", "label",
+var notInGrids = []string{"base-url", "host", "profile", "calibrate", "probe-request-rate", "num-warmups", "save-result", "save-detailed", "append-result", "result-dir", "result-filename", "output-file", "metadata", "label",
 	"percentile-metrics", "metric-percentiles", "plot-timeline", "timeline-itl-thresholds", "plot-dataset-stats", "tables", "by-length-bucket", "cache-report", "contract", "baseline", "cache"}
 
 // gridFlags are those of `bench serve` that say what is asked, and the grid's own.

@@ -21,7 +21,7 @@ func benchThroughputCommand() *cli.Command {
 	flags = append(flags, launchFlags()...)
 	flags = append(flags, contractFlags()...)
 	flags = append(flags, engineFlagList()...)
-	flags = append(flags,
+	flags = append(flags, calibrateFlag(),
 		&cli.IntFlag{Name: "max-num-seqs", Category: groupLoad, DefaultText: "no bound", Usage: "requests in flight at most: stands for the engine's batch limit, which this command cannot set"},
 		&cli.IntFlag{Name: "n", Category: groupLoad, Value: 1, Usage: "answers a prompt"},
 		&cli.IntFlag{Name: "num-warmups", Category: groupLoad, Usage: "requests before the measured ones"},
@@ -106,7 +106,7 @@ func offlineOptions(c *cli.Context) (bench.Options, error) {
 func benchLatencyCommand() *cli.Command {
 	flags := append(benchServiceFlags(), launchFlags()...)
 	flags = append(flags, engineFlagList()...)
-	flags = append(flags,
+	flags = append(flags, calibrateFlag(),
 		&cli.IntFlag{Name: "input-len", Category: groupBenchSet, Value: 32, Usage: "prompt tokens"},
 		&cli.IntFlag{Name: "output-len", Category: groupBenchSet, Value: 128, Usage: "answer tokens"},
 		&cli.IntFlag{Name: "batch-size", Category: groupBenchSet, Value: 8, Usage: "requests sent together"},

@@ -28,7 +28,7 @@ func benchServeCommand() *cli.Command {
 	flags := append(benchServiceFlags(), datasetFlags()...)
 	flags = append(flags, launchFlags()...)
 	flags = append(flags, contractFlags()...)
-	flags = append(flags,
+	flags = append(flags, calibrateFlag(),
 		&cli.StringFlag{Name: "request-rate", Category: groupLoad, Value: "inf", Usage: "requests/s; inf = all at once"},
 		&cli.StringFlag{Name: "burstiness", Category: groupLoad, Value: "1.0", Usage: "gamma shape of the gaps: 1 Poisson, below burstier, inf constant"},
 		&cli.IntFlag{Name: "max-concurrency", Category: groupLoad, DefaultText: "no bound", Usage: "requests in flight at most"},

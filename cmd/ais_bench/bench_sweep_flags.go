@@ -19,7 +19,7 @@ const groupSweep = "Sweep"
 // notInSweeps are flags of `bench serve` that a sweep does not have: what it
 // varies itself, and vLLM's result file, of which a sweep has its own kind.
 var notInSweeps = []string{
-	"request-rate", "max-concurrency", "ramp-up-strategy", "ramp-up-start-rps", "ramp-up-end-rps", "probe-request-rate", "profile", "multi-turn-concurrency", "num-prompts", "self-timed", "use-trace-timestamps",
+	"request-rate", "max-concurrency", "ramp-up-strategy", "ramp-up-start-rps", "ramp-up-end-rps", "probe-request-rate", "profile", "calibrate", "multi-turn-concurrency", "num-prompts", "self-timed", "use-trace-timestamps",
 	"save-result", "save-detailed", "append-result", "result-dir", "result-filename", "output-file", "metadata", "label", "percentile-metrics", "metric-percentiles",
 	"plot-timeline", "timeline-itl-thresholds", "plot-dataset-stats", "tables", "cache-report", "replay-speed", "baseline",
 }

@@ -22,7 +22,7 @@ func calibrateCommand() *cli.Command {
 		Usage: "measure the error of measurements on this machine, against a simulator that logs the truth",
 		Description: "Starts the simulator as a process of its own, streams from it with the client of real runs, and prints measured − true\n" +
 			"for TTFT, ITL, E2E and the stamps, the lag of the schedule and the CPU a chunk costs; then raises the load until the p99 of\n" +
-			"stamp or ITL error passes --bound. docs/calibrate.md explains the figures.",
+			"stamp or ITL error passes --bound, and says up to which load TTFT and E2E error stayed below it. docs/calibrate.md explains the figures.",
 		Flags: []cli.Flag{
 			&cli.IntFlag{Name: "streams", Value: 200, Usage: "concurrent streams"},
 			&cli.Float64Flag{Name: "rate", Value: 20, Usage: "tokens per second of each stream"},
@@ -30,7 +30,7 @@ func calibrateCommand() *cli.Command {
 			&cli.Int64Flag{Name: "seed", Usage: "seed of the streams' starts"},
 			&cli.BoolFlag{Name: "no-limit", Usage: "do not look for the highest load"},
 			&cli.IntFlag{Name: "max-streams", Value: 5000, Usage: "highest load tried"},
-			&cli.Float64Flag{Name: "bound", Value: 1000, Usage: "p99 of stamp and ITL error in µs that a load may reach"},
+			&cli.Float64Flag{Name: "bound", Value: 1000, Usage: "p99 of the errors in µs that a load may reach"},
 			&cli.BoolFlag{Name: "json", Usage: "print one JSON object"},
 		},
 		Action: calibrateAction,
@@ -40,7 +40,10 @@ func calibrateCommand() *cli.Command {
 // calibration is what --json prints and a manifest stores.
 type calibration struct {
 	*calibrate.Result
-	Limit *calibrate.Limit `json:"limit,omitempty"`
+	Limit        *calibrate.Limit `json:"limit,omitempty"`         // of stamps and ITL
+	LatencyLimit *calibrate.Limit `json:"latency_limit,omitempty"` // of TTFT and E2E
+	// LoadFrom says where the load of a run's calibration comes from; "" = it was given.
+	LoadFrom string `json:"load_from,omitempty"`
 }
 
 func calibrateAction(c *cli.Context) error {
@@ -64,9 +67,11 @@ func calibrateAction(c *cli.Context) error {
 		if cfg.Start, err = ownSimulator(); err != nil {
 			return &tasks.EnvironmentError{Err: err}
 		}
-		if out.Limit, err = calibrate.FindLimit(ctx, cfg, min(100, c.Int("max-streams")), c.Int("max-streams"), c.Float64("bound")); err != nil {
+		limits, err := calibrate.FindLimits(ctx, cfg, min(100, c.Int("max-streams")), c.Int("max-streams"), c.Float64("bound"))
+		if err != nil {
 			return calibrationError(ctx, err)
 		}
+		out.Limit, out.LatencyLimit = &limits.Stamps, &limits.Latencies
 	}
 	if c.Bool("json") {
 		b, err := outputs.MarshalJSON(out)
@@ -128,35 +133,23 @@ func (cal *calibration) tables() []outputs.Table {
 	if r.FailedStreams+r.Unmatched > 0 {
 		t.Notes = append(t.Notes, fmt.Sprintf("%d streams failed, %d could not be matched with the truth", r.FailedStreams, r.Unmatched))
 	}
-	if l := cal.Limit; l != nil {
-		switch {
-		case l.Streams == 0:
-			t.Notes = append(t.Notes, fmt.Sprintf("not even %d streams keep the p99 of stamp and ITL error below %g µs here", l.FirstBad, l.BoundUS))
-		case l.FirstBad == 0:
-			t.Notes = append(t.Notes, fmt.Sprintf("every load up to %d streams (%.0f chunks/s) keeps the p99 of stamp and ITL error below %g µs", l.Streams, l.ChunksPerSecond, l.BoundUS))
-		default:
-			t.Notes = append(t.Notes, fmt.Sprintf("highest load with the p99 of stamp and ITL error below %g µs: %d streams (%.0f chunks/s); %d streams do not", l.BoundUS, l.Streams, l.ChunksPerSecond, l.FirstBad))
+	for _, l := range []struct {
+		what  string
+		limit *calibrate.Limit
+	}{{"stamp and ITL error", cal.Limit}, {"TTFT and E2E error", cal.LatencyLimit}} {
+		if l.limit != nil {
+			t.Notes = append(t.Notes, limitNote(l.what, l.limit))
 		}
 	}
 	return []outputs.Table{t}
 }
 
-// calibrateFor measures this machine's error at the highest concurrency of a
-// plan, with the tokens per second a stream of a fast service has.
-// An interrupt, which closes stop, ends it.
-func calibrateFor(ctx context.Context, stop <-chan struct{}, c *cli.Context, plan *tasks.Plan, note func(string)) (*calibration, error) {
-	ctx, cancel := tasks.UntilStopped(ctx, stop)
-	defer cancel()
-	streams := 1
-	for _, t := range plan.Tasks {
-		streams = max(streams, t.Model.Config.BatchSize)
+func limitNote(what string, l *calibrate.Limit) string {
+	switch {
+	case l.Streams == 0:
+		return fmt.Sprintf("not even %d streams keep the p99 of %s below %g µs here", l.FirstBad, what, l.BoundUS)
+	case l.FirstBad == 0:
+		return fmt.Sprintf("every load up to %d streams (%.0f chunks/s) keeps the p99 of %s below %g µs", l.Streams, l.ChunksPerSecond, what, l.BoundUS)
 	}
-	streams = min(streams, 5000) // beyond it the simulator, on the same processors, is what saturates
-	note(fmt.Sprintf("calibrating with %d streams", streams))
-	cal, err := runCalibration(ctx, calibrate.Config{Streams: streams, TokensPerSecond: 20, Duration: 3 * time.Second, Seed: uint64(c.Int64("seed"))})
-	if err != nil {
-		return nil, calibrationError(ctx, err)
-	}
-	note(fmt.Sprintf("measuring error at %d streams: worst p99 %.0f µs, stamped by the %s", streams, cal.WorstP99(), cal.StampSource))
-	return cal, nil
+	return fmt.Sprintf("highest load with the p99 of %s below %g µs: %d streams (%.0f chunks/s); %d streams do not", what, l.BoundUS, l.Streams, l.ChunksPerSecond, l.FirstBad)
 }

@@ -373,19 +373,15 @@ func carryOut(c *cli.Context, plan *tasks.Plan, opts tasks.Options) error {
 	if launched != nil {
 		defer launched.Stop()
 	}
-	if c.Bool("calibrate") {
-		cal, err := calibrateFor(ctx, stop, c, plan, bar.Note)
-		if err != nil {
-			bar.close()
-			return err
-		}
-		opts.Calibration = cal
-	}
 	out, err := tasks.Run(ctx, plan, opts)
 	died := ""
 	if launched != nil {
 		died = launched.Died()
 		launched.Stop() // reports need no engine
+	}
+	var calErr error
+	if c.Bool("calibrate") && err == nil && out != nil && out.Run != nil && anyAnswer(out) {
+		calErr = calibrateRun(ctx, stop, c, out, bar.Note)
 	}
 	bar.close()
 	if out == nil || out.Run == nil {
@@ -421,7 +417,7 @@ func carryOut(c *cli.Context, plan *tasks.Plan, opts tasks.Options) error {
 	if err := conclude(c, v, out, taskErrors(out, sameAgain(c, os.Args[1:], out.Run))); err != nil {
 		return withEngine(died, err)
 	}
-	return withEngine(died, errors.Join(gateErr, reportErr))
+	return withEngine(died, errors.Join(gateErr, reportErr, calErr))
 }
 
 // evaluateGate is the contract of an evaluation.

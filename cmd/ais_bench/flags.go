@@ -55,7 +55,7 @@ func evaluateFlags() []cli.Flag {
 		&cli.BoolFlag{Name: "pressure", Category: groupLoad, Usage: "--batch-size clients, each asking back to back for --pressure-time (with --mode perf)"},
 		&cli.IntFlag{Name: "pressure-time", Category: groupLoad, Value: 15, Usage: "seconds, 1 to 86400"},
 		&cli.StringFlag{Name: "duration", Category: groupLoad, Usage: "ask for this long, cycling through the data (with --mode perf)"},
-		&cli.BoolFlag{Name: "calibrate", Category: groupLoad, Usage: "first measure this machine's measuring error at the run's concurrency; it is stored in the manifest"},
+		calibrateFlag(),
 		&cli.BoolFlag{Name: "spec-decode", Category: groupLoad, Usage: "speculative-decoding counters from the server's /metrics, before and after"},
 
 		&cli.StringFlag{Name: "mode", Aliases: []string{"m"}, Category: groupRun, Value: "all", Usage: strings.Join(modeNames(), ", ")},

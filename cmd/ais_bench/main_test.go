@@ -117,6 +117,8 @@ func simulate(ts *testscript.TestScript, neg bool, args []string) {
 			cfg.RootPath = value
 		case "model":
 			cfg.ServedModelNames = append(cfg.ServedModelNames, value)
+		case "dev": // dev=off: without vLLM's development endpoints
+			cfg.NoDevMode = value == "off"
 		case "slots":
 			n, err := strconv.Atoi(value)
 			ts.Check(err)

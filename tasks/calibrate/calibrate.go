@@ -75,12 +75,17 @@ type Result struct {
 }
 
 // WorstP99 is the larger p99 of stamp and ITL error in microseconds, +Inf when
-// nothing could be compared or a stream failed. TTFT and E2E error are left out:
-// they also hold the connection's set-up, the way there and the time the server
-// needs to read the request, which are no error of the client's stamps.
-func (r *Result) WorstP99() float64 {
+// nothing could be compared or a stream failed. TTFT and E2E error, which also hold
+// the connection's set-up, the way there and the time the server needs to read the
+// request, are LatencyP99's.
+func (r *Result) WorstP99() float64 { return r.worst(r.StampError, r.ITLError) }
+
+// LatencyP99 is the larger p99 of TTFT and E2E error, else as WorstP99.
+func (r *Result) LatencyP99() float64 { return r.worst(r.TTFTError, r.E2EError) }
+
+func (r *Result) worst(spreads ...Spread) float64 {
 	worst := 0.0
-	for _, s := range []Spread{r.StampError, r.ITLError} {
+	for _, s := range spreads {
 		if s.P99 == nil {
 			return math.Inf(1)
 		}
@@ -235,73 +240,4 @@ func spread(ns []int64) Spread {
 		return &v
 	}
 	return Spread{P50: at(0.5), P99: at(0.99), Max: at(1)}
-}
-
-// Limit is the highest load found at which the p99 of stamp and ITL error
-// stayed below a bound.
-type Limit struct {
-	BoundUS         float64  `json:"bound_us"`
-	Streams         int      `json:"streams"` // 0 = not even the first load tried held
-	ChunksPerSecond float64  `json:"chunks_per_second"`
-	WorstP99        *float64 `json:"worst_p99_us"`
-	// FirstBad is the lowest load tried that did not hold; 0 = every load tried held.
-	FirstBad int `json:"first_failing_streams"`
-}
-
-// refinements is how often the gap between the highest load that held and the
-// lowest that did not is halved.
-const refinements = 2
-
-// FindLimit raises the number of streams from start by half each time until
-// the bound is broken or most is reached, then halves the gap twice, so that
-// the limit is known to about an eighth.
-func FindLimit(ctx context.Context, cfg Config, start, most int, boundUS float64) (*Limit, error) {
-	return findLimit(start, most, boundUS, func(n int) (*Result, error) {
-		cfg.Streams = n
-		r, err := Run(ctx, cfg)
-		if err == nil && cfg.Progress != nil {
-			what := fmt.Sprintf("worst p99 of stamp and ITL error %.0f µs", r.WorstP99())
-			if math.IsInf(r.WorstP99(), 1) {
-				what = fmt.Sprintf("%d streams failed, %d could not be matched", r.FailedStreams, r.Unmatched)
-			}
-			cfg.Progress(fmt.Sprintf("%d streams × %g tokens/s: %s", n, cfg.TokensPerSecond, what))
-		}
-		return r, err
-	})
-}
-
-func findLimit(start, most int, boundUS float64, measure func(streams int) (*Result, error)) (*Limit, error) {
-	l := &Limit{BoundUS: boundUS}
-	try := func(n int) error {
-		r, err := measure(n)
-		if err != nil {
-			return err
-		}
-		if worst := r.WorstP99(); worst < boundUS {
-			l.Streams, l.ChunksPerSecond, l.WorstP99 = n, r.ChunksPerSecond, &worst
-		} else {
-			l.FirstBad = n
-		}
-		return nil
-	}
-	for n := start; ; n = min(n*3/2+1, most) {
-		if err := try(n); err != nil {
-			return nil, err
-		}
-		if l.FirstBad > 0 {
-			break
-		}
-		if n == most {
-			return l, nil
-		}
-	}
-	for range refinements {
-		if l.FirstBad-l.Streams < 2 {
-			break
-		}
-		if err := try((l.Streams + l.FirstBad) / 2); err != nil {
-			return nil, err
-		}
-	}
-	return l, nil
 }

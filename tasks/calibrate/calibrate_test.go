@@ -83,23 +83,37 @@ func TestCompareByHand(t *testing.T) {
 
 // The limit is narrowed down after the first load that does not hold.
 func TestFindLimitNarrowsDown(t *testing.T) {
-	for _, tc := range []struct{ holds, most, streams, firstBad, runs int }{
-		{1000, 50, 50, 0, 1},
-		{1000, 200, 200, 0, 3},
-		{300, 5000, 284, 312, 6}, // 100, 151, 227, 341 !, 284, 312 !
-		{10, 5000, 0, 25, 3},     // 100 !, 50 !, 25 !
+	for _, tc := range []struct {
+		holds, most, streams, firstBad, runs int
+		latencies                            [2]int // highest that holds, lowest that does not
+	}{
+		{1000, 50, 50, 0, 1, [2]int{50, 0}},
+		{1000, 200, 200, 0, 3, [2]int{100, 151}},
+		{300, 5000, 284, 312, 6, [2]int{100, 151}}, // 100, 151, 227, 341 !, 284, 312 !
+		{10, 5000, 0, 25, 3, [2]int{0, 25}},        // 100 !, 50 !, 25 !
 	} {
 		runs := 0
-		l, err := findLimit(min(100, tc.most), tc.most, 1000, func(n int) (*Result, error) {
+		both, err := findLimits(min(100, tc.most), tc.most, 1000, func(n int) (*Result, error) {
 			runs++
-			us := 500.0
+			us, latency := 500.0, 600.0
 			if n > tc.holds {
 				us = 2000
 			}
-			return &Result{StampError: Spread{P99: &us}, ITLError: Spread{P99: &us}}, nil
+			if n > 120 { // the latencies break the bound before the stamps do
+				latency = 1500
+			}
+			return &Result{ChunksPerSecond: float64(n), StampError: Spread{P99: &us}, ITLError: Spread{P99: &us}, TTFTError: Spread{P99: &us}, E2EError: Spread{P99: &latency}}, nil
 		})
-		if err != nil || l.Streams != tc.streams || l.FirstBad != tc.firstBad || runs != tc.runs || (l.WorstP99 == nil) != (tc.streams == 0) {
-			t.Errorf("holds to %d: %+v after %d runs, %v; want %+v", tc.holds, l, runs, err, tc)
+		if err != nil {
+			t.Fatal(err)
+		}
+		l := both.Stamps
+		if l.Streams != tc.streams || l.FirstBad != tc.firstBad || runs != tc.runs || (l.WorstP99 == nil) != (tc.streams == 0) {
+			t.Errorf("holds to %d: %+v after %d runs; want %+v", tc.holds, l, runs, tc)
+		}
+		want := tc.latencies
+		if l := both.Latencies; l.Streams != want[0] || l.FirstBad != want[1] || l.ChunksPerSecond != float64(want[0]) || want[0] > 0 && *l.WorstP99 != 600 {
+			t.Errorf("holds to %d: latencies %+v, want %v", tc.holds, l, want)
 		}
 	}
 }
@@ -112,7 +126,7 @@ func TestCancelEndsCalibration(t *testing.T) {
 		time.AfterFunc(50*time.Millisecond, cancel)
 		return s, err
 	}
-	_, err := FindLimit(ctx, Config{TokensPerSecond: 10, Duration: time.Hour, Start: start}, 4, 8, 1000)
+	_, err := FindLimits(ctx, Config{TokensPerSecond: 10, Duration: time.Hour, Start: start}, 4, 8, 1000)
 	if !errors.Is(err, context.Canceled) {
 		t.Errorf("error %v", err)
 	}
