@@ -167,7 +167,7 @@ type DamageError struct {
 
 func (e *DamageError) Error() string {
 	if e.Tail {
-		return fmt.Sprintf("%s: the last %d bytes are an unfinished record (the run was killed while writing); ignored", e.Path, e.Bytes)
+		return fmt.Sprintf("%s: the last %d bytes are an unfinished record (the run was killed while writing, or the disk was full); ignored", e.Path, e.Bytes)
 	}
 	return fmt.Sprintf("%s: %d damaged bytes at offset %d skipped; the records around them are intact", e.Path, e.Bytes, e.Offset)
 }

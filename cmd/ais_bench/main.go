@@ -15,6 +15,7 @@ import (
 	"runtime/debug"
 	"strconv"
 	"strings"
+	"syscall"
 	"unicode"
 	"unicode/utf8"
 
@@ -146,6 +147,8 @@ func fail(stderr io.Writer, err error) int {
 		code = exitUsage
 	case errors.As(err, &env):
 		code = exitEnvironment
+	case errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EDQUOT), errors.Is(err, syscall.EROFS):
+		code = exitEnvironment // a full disk, wherever it was met
 	case errors.As(err, &coder):
 		code = coder.ExitCode()
 	}
