@@ -111,14 +111,14 @@ section_reports() { gobench ./outputs Report1M 1x; }
 section_scoring() { gobench ./evaluators MMLUPro 5x; }
 
 section_profiles() {
-  "$bin" sim --port 0 --preset h100-8b --max-num-seqs 64 --fault reset:0.02,mid --fault close:0.02,mid --reasoning-tokens 8 >"$tmp/url" 2>/dev/null &
+  "$bin" sim --port 0 --preset h100-8b --max-num-seqs 64 --fault reset:0.02,mid --fault close:0.02,mid --fault error:0.02,mid --reasoning-tokens 8 >"$tmp/url" 2>/dev/null &
   sim=$!
   for _ in $(seq 100); do [ ! -s "$tmp/url" ] || break; sleep 0.1; done
   "$bin" --models vllm_api_stream_chat --url "$(sed -n '1s/.* //p' "$tmp/url")" --model sim --mode perf --datasets demo_gsm8k_gen_0_shot_cot_str_perf \
     --duration "$short" --batch-size 48 --work-dir "$tmp/run" >"$tmp/run.log" 2>&1 || [ $? -eq 1 ] || { cat "$tmp/run.log"; return 1; }
   kill "$sim" && wait "$sim" || true
   sim=
-  echo "$short s of 48 clients at the simulator's engine (preset h100-8b, 64 sequences, 8 reasoning tokens), 2 % of the streams reset and 2 % closed half-way:"
+  echo "$short s of 48 clients at the simulator's engine (preset h100-8b, 64 sequences, 8 reasoning tokens), 2 % of the streams reset half-way, 2 % closed and 2 % ended with an error event:"
   echo '```'
   "$bin" profiles --work-dir "$tmp/run" latest || return 1
   echo '```'

@@ -20,6 +20,7 @@ package vllm
 // on the same traffic, one sentence each.
 var Differences = []string{
 	"A chunk without a payload between the first and the last event with output (an empty text) has no time in the records: vLLM counts it as one more ITL.",
+	"Events that arrive in one read share a time stamp: where the last reasoning_content and the first output, or the last token and a closing empty text, come together, there is a gap of 0 more or less than in vLLM.",
 	"Reasoning_content and refusals between the first and the last event with output count as ITL here; vLLM does not see them.",
 	"Times are taken at the socket before any parsing, vLLM's in the interpreter after it.",
 	"Duration ends with the last response; vLLM's includes stopping its helper tasks.",
