@@ -32,6 +32,7 @@ func compareCommand() *cli.Command {
 			&cli.StringFlag{Name: "base", Usage: "the base (`A1,A2 …`); all others are compared with it. Default: the first argument"},
 			&cli.Float64Flag{Name: "tolerance", Value: compare.DefaultTolerance, Usage: "relative change that counts as none, and how far apart runs of one configuration may be"},
 			&cli.Float64Flag{Name: "share-tolerance", Aliases: []string{"accuracy-tolerance"}, Value: compare.DefaultShareTolerance, Usage: "the same for accuracy, success and shares, absolute (0.01 = one point)"},
+			&cli.StringFlag{Name: "only", Usage: "compare `accuracy` or performance alone; what is left out keeps nothing from being comparable"},
 			&cli.BoolFlag{Name: "force", Usage: "give the figures even where the runs are not comparable, marked so"},
 			&cli.BoolFlag{Name: "fail-on-regression", Usage: "exit with 1 when a figure or an accuracy is worse, or runs of one configuration do not repeat"},
 			&cli.StringSliceFlag{Name: "goodput", Usage: "service levels in ms (`ttft:500 tpot:50`); default: those the base was reported with"},
@@ -59,6 +60,9 @@ func compareAction(c *cli.Context) error {
 			return usagef("--%s %g: give a number between 0 and 1, such as 0.05 for 5 %%", flag, v)
 		}
 	}
+	if o.Only = c.String("only"); o.Only != "" && o.Only != compare.OnlyAccuracy && o.Only != compare.OnlyPerformance {
+		return usagef("--only %s: give accuracy or performance", o.Only)
+	}
 	var err error
 	if o.SLOs, err = metrics.ParseSLOs(c.StringSlice("goodput")); err != nil {
 		return usage(err)
@@ -75,7 +79,7 @@ func compareAction(c *cli.Context) error {
 	}
 	switch {
 	case !r.Comparable() && !o.Force:
-		return errors.New("not comparable; --force gives the figures all the same")
+		return fmt.Errorf("not comparable: %s; --force gives the figures all the same", r.WhyNot())
 	case c.Bool("fail-on-regression") && r.Regression():
 		return errors.New("regression; see above")
 	}

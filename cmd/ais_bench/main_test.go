@@ -7,6 +7,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strconv"
 	"strings"
 	"testing"
@@ -33,7 +34,7 @@ func TestScripts(t *testing.T) {
 		RequireExplicitExec: true,
 		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){
 			"serve": serve, "simulate": simulate, "exit": exitCode, "oneline": oneErrorLine,
-			"edit": edit, "flip": flip,
+			"edit": edit, "flip": flip, "calm": calm,
 		},
 		Setup: func(env *testscript.Env) error {
 			env.Setenv("HOME", env.WorkDir)
@@ -105,6 +106,28 @@ func flip(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Check(err)
 	b[len(b)/2] ^= 1
 	ts.Check(os.WriteFile(path, b, 0o644))
+}
+
+// boundVerdict is the verdict on the client's health in a manifest or a point.
+var boundVerdict = regexp.MustCompile(`("client_bound": *)"(no|suspect|yes)"`)
+
+// calm takes the load of the machine out of run folders: calm PATTERN… writes into
+// their manifests that the client was not the bottleneck. Scripts that compare or
+// judge runs call it first, because how busy the machine of the test is decides
+// what a real run says of its client, and with it whether the run may be compared.
+func calm(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) == 0 {
+		ts.Fatalf("usage: calm PATTERN…")
+	}
+	for _, pattern := range args {
+		path := oneFile(ts, filepath.Join(pattern, "manifest.json"))
+		b, err := os.ReadFile(path)
+		ts.Check(err)
+		if !boundVerdict.Match(b) {
+			ts.Fatalf("%s holds no verdict on the client", path)
+		}
+		ts.Check(os.WriteFile(path, boundVerdict.ReplaceAll(b, []byte(`$1"no"`)), 0o644))
+	}
 }
 
 // simulate starts the simulator: simulate [root=PATH] [model=NAME…] [slots=N] [step=DURATION] [ANSWERS ACCURACY]

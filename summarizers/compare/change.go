@@ -15,7 +15,9 @@ type Verdict string
 
 // The verdicts. Better and Worse need the change to be beyond the tolerance and its
 // interval, widened for the number of figures looked at, to leave out 0. Within
-// needs the whole 95 % interval to lie inside the tolerance.
+// needs the whole 95 % interval to lie inside the tolerance. A figure without an
+// interval is inconclusive, except where a saved result has no single values at
+// all: see Change.ByTolerance.
 const (
 	Better       Verdict = "better"
 	Worse        Verdict = "worse"
@@ -45,6 +47,10 @@ type Change struct {
 	Verdict  Verdict            `json:"verdict"`
 	Reason   string             `json:"reason,omitempty"`
 	Notes    []string           `json:"notes,omitempty"`
+
+	// ByTolerance: of a saved result that lists no single values; Verdict is that of
+	// the tolerance alone, and shown with a †.
+	ByTolerance bool `json:"by_tolerance_alone,omitempty"`
 
 	beyond bool // the change itself is beyond the tolerance
 }
@@ -100,6 +106,8 @@ func (o Options) changeOf(m Metric, base, other []figure, pairs *pairing, adjust
 	i, p, err := at(o.Level)
 	if err != nil {
 		c.Reason = "no interval: " + err.Error()
+		bare := func(f figure) bool { return f.at == nil }
+		c.ByTolerance = slices.ContainsFunc(base, bare) || slices.ContainsFunc(other, bare)
 	} else {
 		c.Interval, c.P = &i, p
 		if a, _, err := at(adjusted); err == nil {
@@ -215,8 +223,10 @@ func (c *Change) judge(tolerance float64, supported bool) {
 		return -v
 	}
 	switch {
+	case c.Interval == nil && !c.ByTolerance:
+		c.Verdict = Inconclusive // Reason tells why there is none
 	case c.Interval == nil:
-		// One figure each: nothing is known of chance.
+		// One figure each, and nothing of what it was made of.
 		switch {
 		case !supported:
 			c.Verdict, c.Reason = Inconclusive, fmt.Sprintf("of %d values it is little more than the largest", min(c.N[0], c.N[1]))

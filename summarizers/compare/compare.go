@@ -21,8 +21,16 @@ type Options struct {
 	Level          float64 // of intervals; 0 = 0.95
 	// Force gives the figures of what is not comparable.
 	Force bool
-	SLOs  []metrics.SLO // for goodput; nil = those all runs were reported with
+	// Only compares one of OnlyPerformance and OnlyAccuracy; "" = both.
+	Only string
+	SLOs []metrics.SLO // for goodput; nil = those all runs were reported with
 }
+
+// What Options.Only may be.
+const (
+	OnlyPerformance = "performance"
+	OnlyAccuracy    = "accuracy"
+)
 
 // The defaults.
 const (
@@ -137,6 +145,9 @@ func Compare(sides []Side, o Options) (*Result, error) {
 		if err != nil {
 			return nil, err
 		}
+		if n := leftOut(sides[0], other, matched); n != "" {
+			r.Notes = append(r.Notes, n)
+		}
 		for _, m := range matched {
 			cmp, err := c.compare(sides[0], other, m, len(matched))
 			if err != nil {
@@ -221,16 +232,23 @@ func (c *comparer) compare(base, other Side, m matchedPair, tests int) (*Compari
 	if out.Differences, err = c.differences(base, other, m); err != nil {
 		return nil, err
 	}
-	if out.Performance, err = c.performance(base, other, m, out.Differences); err != nil {
-		return nil, err
+	if c.o.Only != OnlyAccuracy {
+		if out.Performance, err = c.performance(base, other, m, out.Differences); err != nil {
+			return nil, err
+		}
 	}
-	if out.Accuracy, err = c.accuracyOf(base, other, m, out.Differences, tests); err != nil {
-		return nil, err
+	if c.o.Only != OnlyPerformance {
+		if out.Accuracy, err = c.accuracyOf(base, other, m, out.Differences, tests); err != nil {
+			return nil, err
+		}
 	}
 	// Differences that matter for nothing that was measured are not shown.
 	out.Differences = slices.DeleteFunc(out.Differences, func(d Difference) bool {
 		return !(out.Performance != nil && d.Performance != "") && !(out.Accuracy != nil && d.Accuracy != "")
 	})
+	if out.Performance == nil && out.Accuracy == nil && c.o.Only != "" {
+		return nil, fmt.Errorf("%s and %s have no %s to compare of %s on %s: --only %s asks for nothing else", base.Name, other.Name, c.o.Only, m.base[0].Model, m.base[0].Dataset, c.o.Only)
+	}
 	if out.Performance == nil && out.Accuracy == nil {
 		return nil, fmt.Errorf("%s and %s have nothing in common to compare: %s was %s, %s was %s", base.Name, other.Name,
 			base.Name, measured(base.Inputs[0], m.base[0]), other.Name, measured(other.Inputs[0], m.other[0]))
@@ -295,21 +313,26 @@ func (c *comparer) repeatability(sides []Side, same bool, reasons []string) (*Re
 			r.Runs = append(r.Runs, in.Name)
 		}
 	}
+	if c.o.Only == OnlyAccuracy {
+		r.Applies, r.Reason = false, "only the accuracy is compared"
+		return r, nil
+	}
 	if !same {
 		r.Reason = "the runs are not of one configuration: " + strings.Join(reasons, "; ")
 		return r, nil
 	}
 	all := Side{Inputs: inputs}
 	matched, err := match(Side{Name: "the runs", Inputs: inputs[:1]}, all)
-	if err != nil {
-		return nil, err
+	if err != nil { // each side has something in common with the base, but not the same
+		r.Applies, r.Reason = false, "no model and data set is in all runs"
+		return r, nil
 	}
 	for _, m := range matched {
 		src, err := c.sources(all, m.other)
 		if err != nil {
 			return nil, err
 		}
-		if src == nil {
+		if src == nil || fewRequests(src) {
 			continue
 		}
 		for _, metric := range Headline {

@@ -771,6 +771,11 @@ func TestPairsAreMatched(t *testing.T) {
 		{[]outputs.Pair{pair("m", "d"), pair("m", "e")}, []outputs.Pair{pair("n", "e")}, "m/e=n/e"},
 		{[]outputs.Pair{pair("m", "d"), pair("m", "e")}, []outputs.Pair{pair("n", "x")}, ""},
 		{[]outputs.Pair{pair("m", "d"), pair("k", "d")}, []outputs.Pair{pair("m", "d"), pair("k", "d")}, "k/d=k/d m/d=m/d"},
+		// A namesake comes first: what is left over is not compared with it.
+		{[]outputs.Pair{pair("sim-chat", "d"), pair("vllm", "d")}, []outputs.Pair{pair("vllm", "d")}, "vllm/d=vllm/d"},
+		{[]outputs.Pair{pair("vllm", "d")}, []outputs.Pair{pair("sim-chat", "d"), pair("vllm", "d")}, "vllm/d=vllm/d"},
+		{[]outputs.Pair{pair("sim-chat", "d")}, []outputs.Pair{pair("sim-chat", "e"), pair("vllm", "d")}, ""},
+		{[]outputs.Pair{pair("sim-chat", "d"), pair("vllm", "e")}, []outputs.Pair{pair("sim-chat", "d"), pair("new", "e")}, "sim-chat/d=sim-chat/d vllm/e=new/e"},
 	} {
 		got, err := match(side("a", in(c.a...)), side("b", in(c.b...)))
 		var parts []string
@@ -780,6 +785,84 @@ func TestPairsAreMatched(t *testing.T) {
 		if s := strings.Join(parts, " "); s != c.want || (err != nil) != (c.want == "") {
 			t.Errorf("%v and %v: %q (%v), want %q", c.a, c.b, s, err, c.want)
 		}
+	}
+}
+
+// TestFiguresWithoutIntervalAreInconclusive: of eight requests there is no interval,
+// so nothing is known of chance, whatever the change.
+func TestFiguresWithoutIntervalAreInconclusive(t *testing.T) {
+	few := plain
+	few.Requests = 8
+	slow := func(i int, r *outputs.Record) {
+		late := (r.FirstToken - r.Sent) / 2
+		for _, at := range []*int64{&r.FirstToken, &r.LastToken, &r.End} {
+			*at += late
+		}
+	}
+	r := compared(t, Options{}, side("a", wrote(t, few.Records(), nil)), side("b", wrote(t, altered(few, slow), nil)))
+	p := r.Comparisons[0].Performance
+	bare := 0
+	for _, c := range p.Changes {
+		if c.Change != nil && c.Interval == nil {
+			bare++
+			if c.Verdict != Inconclusive || c.ByTolerance || c.Reason == "" {
+				t.Errorf("%s: %s %q, by tolerance %v", c.Metric, c.Verdict, c.Reason, c.ByTolerance)
+			}
+		}
+		if c.Metric == "ttft.mean_ms" && (c.Interval != nil || !c.beyond) {
+			t.Errorf("the change of TTFT is %v with %v", *c.Change, c.Interval)
+		}
+	}
+	if line := p.verdict(); bare == 0 || r.Regression() || strings.Contains(line, "REGRESSION") || strings.Contains(line, "†") {
+		t.Errorf("%d without an interval, %v, %s", bare, r.Regression(), line)
+	}
+	// A saved result of the same tells no single values: the † is in the headline.
+	v := func(x float64) figure { return figure{value: &x, n: 8} }
+	o := Options{}.withDefaults()
+	c := o.changeOf(Metric{Name: "ttft.mean_ms", Title: "TTFT mean"}, []figure{v(100)}, []figure{v(116)}, nil, 0.99)
+	line := (&Performance{Comparable: true, Changes: []Change{c}}).verdict()
+	if !c.ByTolerance || !strings.HasPrefix(line, "REGRESSION †: TTFT mean +16.00 % †; † by the tolerance alone") {
+		t.Errorf("%+v: %s", c, line)
+	}
+}
+
+// TestOnlyAndWhyNot: what is left out keeps nothing from being compared, and the
+// reason comes with what to do about it.
+func TestOnlyAndWhyNot(t *testing.T) {
+	busy := func(m *outputs.Manifest) {
+		m.ClientHealth = map[string]any{"model × set": map[string]any{"client_bound": "yes"}}
+	}
+	a, b := wrote(t, plain.Records(), nil), wrote(t, plain.Records(), busy)
+	for _, in := range []*Input{a, b} {
+		answered(t, in, func(i int) (string, float64, func(*outputs.Prediction)) { return right(i%2 == 0) })
+	}
+	r := compared(t, Options{}, side("a", a), side("b", b))
+	why := r.WhyNot()
+	if r.Comparable() || !strings.Contains(why, "performance, because of client-bound (yes): repeat the run") || !strings.Contains(why, "--only accuracy") {
+		t.Errorf("%v: %s", r.Comparable(), why)
+	}
+	r = compared(t, Options{Only: OnlyAccuracy}, side("a", a), side("b", b))
+	if c := r.Comparisons[0]; !r.Comparable() || r.WhyNot() != "" || c.Performance != nil || c.Accuracy == nil || c.find("client-bound") != nil || r.Repeatability.Applies {
+		t.Errorf("accuracy alone: %+v, %q", c, r.WhyNot())
+	}
+	if r = compared(t, Options{Only: OnlyPerformance}, side("a", a), side("b", b)); r.Comparable() || r.Comparisons[0].Accuracy != nil || strings.Contains(r.WhyNot(), "--only") {
+		t.Errorf("performance alone: %q", r.WhyNot())
+	}
+	if _, err := Compare([]Side{side("a", wrote(t, plain.Records(), nil)), side("b", b)}, Options{Only: OnlyAccuracy}); err == nil || !strings.Contains(err.Error(), "no accuracy to compare") {
+		t.Errorf("without answers: %v", err)
+	}
+}
+
+// TestRemediesAreOfConditions: every remedy belongs to a condition that can make a
+// comparison invalid.
+func TestRemediesAreOfConditions(t *testing.T) {
+	for subject := range remedies {
+		if _, ok := rules[subject]; !ok && subject != "sampling" && subject != "prompts" {
+			t.Errorf("there is no condition %q", subject)
+		}
+	}
+	if remedyOf("sampling: stop") == "" || remedyOf("concurrency within b") == "" {
+		t.Error("conditions of open names have no remedy")
 	}
 }
 

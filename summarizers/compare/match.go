@@ -12,8 +12,9 @@ import (
 type matchedPair struct{ base, other []outputs.Pair }
 
 // match finds which model and data set of one side belongs to which of the other:
-// of the same names; of the same data set where each side has one model; whatever
-// they are called where each has one pair.
+// of the same names first; of the same data set where neither model has a namesake
+// on the other side (a run names its models as it likes); whatever they are called
+// where each side has one pair.
 func match(base, other Side) ([]matchedPair, error) {
 	a, err := pairsOf(base)
 	if err != nil {
@@ -29,14 +30,14 @@ func match(base, other Side) ([]matchedPair, error) {
 		}
 		var hits []outputs.Pair
 		for _, q := range list {
-			if q.Dataset == p.Dataset {
+			if q.Dataset == p.Dataset && !hasModel(list, p.Model) && !hasModel(a[0], q.Model) {
 				hits = append(hits, q)
 			}
 		}
 		switch {
 		case len(hits) == 1:
 			return hits[0], true
-		case len(hits) == 0 && len(list) == 1:
+		case len(a[0]) == 1 && len(list) == 1:
 			return list[0], true
 		}
 		return p, false
@@ -48,9 +49,6 @@ func match(base, other Side) ([]matchedPair, error) {
 		for side, lists := range [2][][]outputs.Pair{a, b} {
 			for _, list := range lists {
 				q, ok := find(list, p)
-				if len(a[0]) > 1 && q.Dataset != p.Dataset { // one pair stands for any only against one
-					ok = false
-				}
 				whole = whole && ok
 				if side == 0 {
 					m.base = append(m.base, q)
@@ -67,6 +65,30 @@ func match(base, other Side) ([]matchedPair, error) {
 		return nil, fmt.Errorf("nothing in %s belongs to anything in %s: %s has %s, %s has %s", other.Name, base.Name, base.Name, names(a[0]), other.Name, names(b[0]))
 	}
 	return out, nil
+}
+
+func hasModel(list []outputs.Pair, model string) bool {
+	return slices.ContainsFunc(list, func(p outputs.Pair) bool { return p.Model == model })
+}
+
+// leftOut names the pairs of either side that have no partner; "" for none.
+func leftOut(base, other Side, matched []matchedPair) string {
+	var out []string
+	for i, s := range []Side{base, other} {
+		lists, err := pairsOf(s)
+		if err != nil || len(lists) == 0 {
+			return "" // match has told
+		}
+		for _, p := range lists[0] {
+			if !slices.ContainsFunc(matched, func(m matchedPair) bool { return [][]outputs.Pair{m.base, m.other}[i][0] == p }) {
+				out = append(out, fmt.Sprintf("%s on %s of %s", p.Model, p.Dataset, s.Name))
+			}
+		}
+	}
+	if len(out) == 0 {
+		return ""
+	}
+	return "not compared, the other side has none of the name: " + strings.Join(out, ", ")
 }
 
 func pairsOf(s Side) ([][]outputs.Pair, error) {

@@ -27,7 +27,7 @@ type Spread struct {
 	// Spread is (max − min)/min; of a share max − min.
 	Spread float64 `json:"spread"`
 	Limit  float64 `json:"limit"`
-	Judged bool    `json:"judged"` // false: too few requests for the percentile
+	Judged bool    `json:"judged"` // false: too few requests for the figure
 	Pass   bool    `json:"pass"`
 	Reason string  `json:"reason,omitempty"`
 }
@@ -57,11 +57,34 @@ func (o Options) spreadOf(m Metric, figures []figure) (s Spread, ok bool) {
 		s.Spread = high/low - 1
 	}
 	s.Pass = s.Spread <= s.Limit+1e-12
+	for _, f := range figures {
+		if f.at == nil {
+			continue // a saved result: nothing is known but the figure
+		}
+		if _, err := f.at(o.Level); err != nil {
+			s.Judged, s.Reason = false, "no interval: "+err.Error()
+			break
+		}
+	}
 	if !m.supported(least) {
 		s.Judged = false
 		s.Reason = fmt.Sprintf("of %d values a P%g is little more than the largest", least, 100*m.Q)
 	}
 	return s, true
+}
+
+// leastRequests are the fewest that runs are held to the rule with: below, no mean
+// and no rate has an interval, and a single slow request moves a figure by more
+// than any tolerance.
+const leastRequests = 10
+
+func fewRequests(runs []source) bool {
+	for _, of := range runs {
+		if f := of(Metric{Name: successRate, Share: true}); f.value != nil && f.n > 0 && f.n < leastRequests {
+			return true
+		}
+	}
+	return false
 }
 
 // conclude sets whether the rule is kept.

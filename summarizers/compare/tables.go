@@ -54,6 +54,9 @@ func (c *Comparison) of() string {
 	case c.OtherPair.Dataset != "":
 		what += " on " + c.OtherPair.Dataset
 	}
+	if b, o := c.BasePair, c.OtherPair; b.Model != o.Model && b.Model != "" && o.Model != "" || b.Dataset != o.Dataset && b.Dataset != "" && o.Dataset != "" {
+		what += " against " + b.Model + " on " + b.Dataset
+	}
 	if c.Point != "" {
 		what += ", " + c.Point
 	}
@@ -88,7 +91,8 @@ func (c *Comparison) ChangesTable(o *Result) outputs.Table {
 	if p == nil {
 		return t
 	}
-	noInterval := false
+	byTolerance := false
+	var bare []Change // without an interval, of run folders
 	for _, ch := range p.Changes {
 		value := func(v *float64) any {
 			if v != nil && ch.Absolute {
@@ -97,8 +101,12 @@ func (c *Comparison) ChangesTable(o *Result) outputs.Table {
 			return v
 		}
 		verdict := verdictCell(ch.Verdict)
-		if ch.Change != nil && ch.Interval == nil {
-			verdict.Note, noInterval = "†", true
+		switch {
+		case ch.Change == nil || ch.Interval != nil:
+		case ch.ByTolerance:
+			verdict.Note, byTolerance = "†", true
+		default:
+			bare = append(bare, ch)
 		}
 		t.AddRow(ch.Title, ch.Unit, value(ch.Base), value(ch.Other), changeText(ch.Change, ch.Absolute), intervalText(ch.Interval, ch.Absolute), verdict, min(ch.N[0], ch.N[1]))
 	}
@@ -117,14 +125,20 @@ func (c *Comparison) ChangesTable(o *Result) outputs.Table {
 			break
 		}
 	}
-	if p.Changes[0].Runs == [2]int{1, 1} && !noInterval {
+	if p.Changes[0].Runs == [2]int{1, 1} && !byTolerance && len(bare) < len(p.Changes) {
 		t.Notes = append(t.Notes, "one run a side: intervals are of the requests within the runs and do not know how much whole runs scatter; repeat runs to learn that")
 	}
-	if noInterval {
-		t.Notes = append(t.Notes, "† one figure a side without an interval: judged by the tolerance alone")
+	if len(bare) > 0 {
+		t.Notes = append(t.Notes, fmt.Sprintf("%d figures have no interval and are inconclusive, such as %s (%s)", len(bare), bare[0].Title, bare[0].Reason))
+	}
+	if byTolerance {
+		t.Notes = append(t.Notes, noteByTolerance)
 	}
 	return t
 }
+
+// noteByTolerance explains the †.
+const noteByTolerance = "† saved results without single values, so no interval: judged by the tolerance alone, whatever chance does"
 
 func changeText(v *float64, absolute bool) any {
 	switch {
@@ -256,11 +270,20 @@ func (r *Repeatability) Table() outputs.Table {
 	t.Notes = append(t.Notes, "every run within the tolerance of every other: (highest − lowest) / lowest; of shares highest − lowest")
 	for _, s := range r.Spreads {
 		if !s.Judged {
-			t.Notes = append(t.Notes, "not judged: percentiles of too few requests ("+s.Title+": "+s.Reason+")")
+			t.Notes = append(t.Notes, "not judged: figures of too few requests ("+s.Title+": "+s.Reason+")")
 			break
 		}
 	}
 	return t
+}
+
+func unjudged(list []Spread) (n int) {
+	for _, s := range list {
+		if !s.Judged {
+			n++
+		}
+	}
+	return n
 }
 
 // Verdicts are the result in lines, the most important first.
@@ -290,6 +313,9 @@ func (r *Result) Verdicts() []string {
 		if len(failed) > 0 {
 			line += " (" + strings.Join(failed, ", ") + ")"
 		}
+		if open := unjudged(p.Spreads); open > 0 {
+			line += fmt.Sprintf("; %d of %d figures not judged: too few requests", open, len(p.Spreads))
+		}
 		out = append(out, line)
 	}
 	return out
@@ -301,10 +327,15 @@ func (p *Performance) verdict() string {
 	}
 	by := map[Verdict][]string{}
 	var beyond []string
+	daggers := false
 	for _, c := range p.Changes {
 		text := c.Title
 		if c.Change != nil {
 			text += fmt.Sprintf(" %v", changeText(c.Change, c.Absolute))
+		}
+		if c.ByTolerance && c.Change != nil {
+			text += " †"
+			daggers = true
 		}
 		by[c.Verdict] = append(by[c.Verdict], text)
 		if c.Verdict == Inconclusive && c.beyond {
@@ -329,6 +360,11 @@ func (p *Performance) verdict() string {
 		}
 	default:
 		line = fmt.Sprintf("within tolerance (%d figures)", len(by[Within]))
+	}
+	if daggers {
+		line = strings.Replace(line, "REGRESSION:", "REGRESSION †:", 1)
+		line = strings.Replace(line, "better:", "better †:", 1)
+		line += "; † by the tolerance alone, without an interval"
 	}
 	switch {
 	case !p.Comparable:
