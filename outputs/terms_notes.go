@@ -44,6 +44,8 @@ var termsNotes = map[string]string{
 	"%d requests in flight at most, %.1f on average: this is one point of a curve, not the capacity": "最多 {1} 个请求在途，平均 {2} 个：这是曲线上的一个点，不是容量",
 	"E2EL and throughputs of %s": "{1} 的 E2EL 与吞吐", "runs with a forced output length": "强制输出长度的运行", "%.1f %% of the answers ended by themselves, so their length depends on the model": "{1} % 的回答自行结束，长度取决于模型",
 	"TTFT, TPOT and ITL of %s": "{1} 的 TTFT、TPOT 与 ITL", "streamed runs": "流式运行", "only %.1f %% of the requests were streamed; the others have no first token": "只有 {1} % 的请求是流式的；其余没有首个词元",
+	"ITL, TPOT and token counts of %s": "{1} 的 ITL、TPOT 与词元数", "any other run": "任何其他运行",
+	"the streams brought more chunks with a payload than the server counts tokens (%.4f tokens a chunk): events were sent twice, by the server or a gateway, or its usage is too low": "流中带内容的数据块多于服务端统计的词元（每块 {1} 个词元）：服务端或网关重复发送了事件，或其 usage 偏低",
 	"ITL of %s": "{1} 的 ITL", "TPOT, or ITL of one token a chunk": "TPOT，或每块一个词元的 ITL", "a chunk holds %.2f tokens on average": "每个数据块平均含 {1} 个词元",
 	"token counts of %s": "{1} 的词元数", "counts by the server (usage)": "服务端统计（usage）", "tokens of %.1f %% of the answers come from: %s": "{1} % 的回答的词元数来自：{2}",
 	"server_tokenize": "服务端分词接口", "local_tokenizer": "本地分词器",

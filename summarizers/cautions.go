@@ -83,6 +83,10 @@ func performanceCautions(t *outputs.Table, p PairPerformance) {
 	if v := r.TokensPerChunk; v != nil && *v > 1.05 {
 		t.AddRow("ITL of "+name, "TPOT, or ITL of one token a chunk", fmt.Sprintf("a chunk holds %.2f tokens on average", *v))
 	}
+	if v := r.TokensPerChunk; v != nil && *v < 1 {
+		t.AddRow("ITL, TPOT and token counts of "+name, "any other run", outputs.Cell{Value: fmt.Sprintf("the streams brought more chunks with a payload than the server counts tokens (%.4f tokens a chunk): "+
+			"events were sent twice, by the server or a gateway, or its usage is too low", *v), Mark: outputs.MarkWarn})
+	}
 	for _, source := range sortedNames(r.TokenSources) {
 		if s := r.TokenSources[source]; source != string(outputs.TokensUsage) && s.N > 0 {
 			t.AddRow("token counts of "+name, "counts by the server (usage)", fmt.Sprintf("tokens of %.1f %% of the answers come from: %s", 100*s.Share, source))

@@ -105,3 +105,20 @@ func TestCommandLine(t *testing.T) {
 		t.Errorf("%s, want %s", got, want)
 	}
 }
+
+// An event that a gateway sends twice is no token: with a known count the report says
+// that the chunks are too many, and says nothing where each holds a token or more.
+func TestMoreChunksThanTokens(t *testing.T) {
+	const want = "more chunks with a payload than the server counts tokens"
+	for tokens, warned := range map[int32]bool{2: true, 3: false, 4: false} {
+		r := record(0, outputs.StatusOK) // of three chunks
+		r.OutputTokens, r.ChunkTokens, r.TokenSource = tokens, nil, outputs.TokensUsage
+		if len(r.ChunkAt) != 3 {
+			t.Fatalf("the record has %d chunks", len(r.ChunkAt))
+		}
+		got := rowsText(Cautions(nil, []PairPerformance{performanceOf(t, r)}, nil, nil))
+		if strings.Contains(got, want) != warned || warned && !strings.Contains(got, "(0.6667 tokens a chunk)") {
+			t.Errorf("%d tokens in 3 chunks: warned %v in\n%s", tokens, !warned, got)
+		}
+	}
+}
