@@ -1,6 +1,9 @@
 package outputs
 
-import "math"
+import (
+	"math"
+	"strings"
+)
 
 // Never is the value of a time field whose event did not happen. Times are
 // nanoseconds relative to the run's zero and may be 0 (the first request is
@@ -47,6 +50,22 @@ const (
 	TokensLocalTokenizer TokenSource = "local_tokenizer"
 	TokensUnknown        TokenSource = "unknown"
 )
+
+// TokensImpossible ends the source of a request whose usage told what cannot be, so that
+// none of its numbers is used: alone where nobody else could count the output, else after
+// who did ("local_tokenizer_usage_impossible").
+const TokensImpossible TokenSource = "usage_impossible"
+
+// Impossible reports whether the request's usage told what cannot be.
+func (s TokenSource) Impossible() bool { return strings.HasSuffix(string(s), string(TokensImpossible)) }
+
+// CountedBy is the source after somebody else counted the output.
+func (s TokenSource) CountedBy(who TokenSource) TokenSource {
+	if s.Impossible() {
+		return who + "_" + TokensImpossible
+	}
+	return who
+}
 
 // Phase says which part of the run a request belongs to. Only PhaseMeasured
 // counts in reports.

@@ -88,7 +88,15 @@ func performanceCautions(t *outputs.Table, p PairPerformance) {
 			"events were sent twice, by the server or a gateway, or its usage is too low", *v), Mark: outputs.MarkWarn})
 	}
 	for _, source := range sortedNames(r.TokenSources) {
-		if s := r.TokenSources[source]; source != string(outputs.TokensUsage) && s.N > 0 {
+		if s := r.TokenSources[source]; outputs.TokenSource(source).Impossible() && s.N > 0 {
+			text := fmt.Sprintf("the usage of %d answers (%.1f %%) told what cannot be: more output than was asked for, none beside a text, or more cached tokens than the prompt had; its numbers are not used", s.N, 100*s.Share)
+			if source == string(outputs.TokensImpossible) {
+				text += ", and nothing else could count: token figures are unknown"
+			} else {
+				text += "; the output was counted by " + strings.TrimSuffix(source, "_"+string(outputs.TokensImpossible))
+			}
+			t.AddRow("token counts of "+name, "anything", outputs.Cell{Value: text, Mark: outputs.MarkBad})
+		} else if source != string(outputs.TokensUsage) && s.N > 0 {
 			t.AddRow("token counts of "+name, "counts by the server (usage)", fmt.Sprintf("tokens of %.1f %% of the answers come from: %s", 100*s.Share, source))
 		}
 	}

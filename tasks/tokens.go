@@ -22,7 +22,7 @@ func (in *inference) countMissingTokens(ctx context.Context) error {
 	if in.set.Config.Asking() == datasets.ModePPL {
 		return nil // nothing was generated that anybody wants counted
 	}
-	missing, total := 0, 0
+	missing, impossible, total := 0, 0, 0
 	for rec, err := range in.run.Records(in.task.ModelAbbr, in.task.DatasetAbbr) {
 		if err != nil {
 			var damage *outputs.DamageError
@@ -35,16 +35,23 @@ func (in *inference) countMissingTokens(ctx context.Context) error {
 		if uncounted(rec) {
 			missing++
 		}
+		if rec.TokenSource.Impossible() {
+			impossible++
+		}
 	}
 	if missing == 0 {
 		return nil
 	}
+	reason := fmt.Sprintf("the server reported no usage for %d of %d requests", missing, total)
+	if impossible > 0 {
+		reason += fmt.Sprintf(" (for %d of them one that cannot be: more output than was asked for, none beside a text, or more cached tokens than the prompt had)", impossible)
+	}
 	count, source, note := in.counter(ctx)
 	if count == nil {
-		in.observe.Note(fmt.Sprintf("the server reported no usage for %d of %d requests, and their tokens cannot be counted: %s", missing, total, note))
+		in.observe.Note(reason + ", and their tokens cannot be counted: " + note)
 		return nil
 	}
-	in.observe.Note(fmt.Sprintf("the server reported no usage for %d of %d requests: output tokens are counted by %s", missing, total, source))
+	in.observe.Note(fmt.Sprintf("%s: output tokens are counted by %s", reason, source))
 	failed, lastErr := 0, error(nil)
 	err := in.rewrite(func(rec *outputs.Record) error {
 		if !uncounted(rec) {
@@ -64,7 +71,7 @@ func (in *inference) countMissingTokens(ctx context.Context) error {
 			}
 			total += n
 		}
-		rec.OutputTokens, rec.TokenSource = int32(total), source
+		rec.OutputTokens, rec.TokenSource = int32(total), rec.TokenSource.CountedBy(source)
 		return nil
 	})
 	if failed > 0 {

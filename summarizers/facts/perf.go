@@ -64,8 +64,45 @@ func (p *perf) names() []string {
 	return out
 }
 
-// fact is the figure under a name such as ttft.p99_ms.
+// fact is the figure under a name such as ttft.p99_ms; undefined where it rests on
+// tokens that nobody could count.
 func (p *perf) fact(rest Path) (*Fact, error) {
+	f, err := p.figure(rest)
+	if err == nil {
+		p.distrust(f, strings.Join(rest, "."))
+	}
+	return f, err
+}
+
+// tokenParts are parts of the names of figures that rest on tokens.
+var tokenParts = []string{"token", "tpot", "input_throughput", "output_throughput", "stopped_early_share", "by_input_length"}
+
+// distrust leaves a figure undefined that rests on tokens of answers whose usage cannot be.
+func (p *perf) distrust(f *Fact, name string) {
+	rests := slices.ContainsFunc(tokenParts, func(part string) bool { return strings.Contains(name, part) })
+	if strings.HasPrefix(name, "token_sources") || !rests && !strings.Contains(name, "goodput") {
+		return
+	}
+	// What was sent nobody counted again.
+	sent := strings.Contains(name, "input") || strings.Contains(name, "prefill") || strings.Contains(name, "cached") || strings.Contains(name, "reasoning") || strings.HasPrefix(name, "total_token") || strings.HasPrefix(name, "stable_stage.total_token")
+	for _, m := range p.runs {
+		var n int64
+		for source, s := range m.result.TokenSources {
+			if source == string(outputs.TokensImpossible) || sent && outputs.TokenSource(source).Impossible() {
+				n += s.N
+			}
+		}
+		_, tpot := m.flat["slo_attainment.tpot.share"]
+		if n == 0 || !rests && !tpot {
+			continue
+		}
+		*f = Fact{Name: f.Name, Unit: f.Unit, Kind: f.Kind, Method: f.Method, Q: f.Q, Known: f.Known,
+			Reason: fmt.Sprintf("the usage of %d answers told what cannot be, so that their tokens are unknown", n)}
+		return
+	}
+}
+
+func (p *perf) figure(rest Path) (*Fact, error) {
 	full := p.prefix.with(rest...)
 	name := strings.Join(rest, ".")
 	f := &Fact{Name: full.String(), Unit: unitOf(name)}

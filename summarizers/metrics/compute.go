@@ -1,6 +1,7 @@
 package metrics
 
 import (
+	"ais_bench/outputs"
 	"fmt"
 	"math"
 )
@@ -87,6 +88,15 @@ func (a *Accumulator) rates(r *Result) {
 	// second would lie below its own average.
 	if v, ok := a.tokens.peak(); ok && d >= peakWindow.Seconds() {
 		r.PeakOutputThroughput = &v
+	}
+	if a.sources[string(outputs.TokensImpossible)] > 0 {
+		// A sum without these answers would be another figure.
+		r.TotalOutputTokens, r.OutputThroughput, r.TotalTokenThroughput, r.PeakOutputThroughput = nil, nil, nil, nil
+	}
+	for source := range a.sources {
+		if outputs.TokenSource(source).Impossible() { // what was sent nobody counted again
+			r.TotalInputTokens, r.InputThroughput, r.TotalTokenThroughput = nil, nil, nil
+		}
 	}
 	r.AvgConcurrency = per(area(steps, a.first, math.MaxInt64) / 1e9)
 	r.Stable = a.stable(steps)
