@@ -60,8 +60,10 @@ var termsNotes = map[string]string{
 	"these are of profile strict; ais_bench profiles RUN computes the same records as vllm bench serve and as AISBench define them": "本报告采用 strict 口径；ais_bench profiles RUN 可按 vllm bench serve 与 AISBench 的定义重新计算同一批记录",
 
 	// Warnings.
-	"the client was the bottleneck of %s: its figures describe this machine as much as the service (see Client health)": "{1} 受限于客户端：这些数字同样反映本机，而不仅是服务（见“客户端健康状况”）",
-	"the client may have been the bottleneck of %s: see Client health before trusting tail latencies":                   "{1} 可能受限于客户端：采信尾部时延之前请看“客户端健康状况”",
+	"the client was the bottleneck of %s: its figures describe this machine as much as the service (see Client health)":     "{1} 受限于客户端：这些数字同样反映本机，而不仅是服务（见“客户端健康状况”）",
+	"the client was the bottleneck of %s: %s; its figures describe this machine as much as the service (see Client health)": "{1} 受限于客户端：{2}；这些数字同样反映本机，而不仅是服务（见“客户端健康状况”）",
+	"the client may have been the bottleneck of %s: %s; see Client health before trusting tail latencies":                   "{1} 可能受限于客户端：{2}；采信尾部时延之前请看“客户端健康状况”",
+	"the client may have been the bottleneck of %s: see Client health before trusting tail latencies":                       "{1} 可能受限于客户端：采信尾部时延之前请看“客户端健康状况”",
 	"this run": "本次运行",
 	"%s: resumed: it was asked in %d sessions; duration and throughput span the pauses between them": "{1}：续跑：分 {2} 次会话提问；时长与吞吐包含其间的停顿",
 	"%s: incomplete: %d of %d questions were not asked":                                              "{1}：不完整：{3} 个问题中有 {2} 个没有提问",
@@ -117,7 +119,8 @@ var termsNotes = map[string]string{
 
 	// Stable stage.
 	"no request was in flight": "没有在途请求",
-	"only %d requests ended in the window of %.3f s, fewer than two per slot: its figures say little about a steady state": "{2} 秒的窗口内只有 {1} 个请求结束，平均每个空位不足两个：其数字难以反映稳态",
+	"only %d requests ended in the window of %.3f s, fewer than two for each of the %d in flight: its figures say little about a steady state": "{2} 秒的窗口内只有 {1} 个请求结束，{3} 个在途请求平均每个不足两个：其数字难以反映稳态",
+	"only 1 request ended in the window of %.3f s, fewer than two for each of the %d in flight: its figures say little about a steady state":   "{1} 秒的窗口内只有 1 个请求结束，{2} 个在途请求平均每个不足两个：其数字难以反映稳态",
 	"CALC-DATA-002: can not find a stable stage":                        "CALC-DATA-002：找不到稳定阶段",
 	"CALC-DATA-001: all requests failed, there is nothing to calculate": "CALC-DATA-001：全部请求失败，没有可计算的内容",
 }

@@ -221,7 +221,8 @@ func TestTranslator(t *testing.T) {
 		"knee, client suspect":                  "拐点，客户端可疑",
 		"on: enable_x=true, /server_info":       "开启：enable_x=true, /server_info",
 		"no progress; 7 of 300 requests failed": "no progress；300 个请求中 7 个失败",
-		"the client was the bottleneck of m × d: its figures describe this machine as much as the service (see Client health)": "m × d 受限于客户端：这些数字同样反映本机，而不仅是服务（见“客户端健康状况”）",
+		"the client may have been the bottleneck of m × d: goroutine_wait_p99_ms is 3 ms (threshold 2): runnable goroutines waited this long for a core; see Client health before trusting tail latencies": "m × d 可能受限于客户端：协程等核 P99 goroutine_wait_p99_ms 为 3 ms（阈值 2）：可运行的协程等待处理器核这么久；采信尾部时延之前请看“客户端健康状况”",
+		"the client was the bottleneck of m × d: its figures describe this machine as much as the service (see Client health)":                                                                             "m × d 受限于客户端：这些数字同样反映本机，而不仅是服务（见“客户端健康状况”）",
 		"": "",
 	} {
 		if got := tr.term(in); got != want {

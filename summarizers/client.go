@@ -16,7 +16,7 @@ func ClientTable(health any) outputs.Table {
 	share := func(name string) outputs.Column {
 		return outputs.Column{Name: name, Unit: "%", Kind: outputs.KindPercent}
 	}
-	t := outputs.Table{ID: "client", Title: "Client", Columns: []outputs.Column{{Name: "Client"}, {Name: "client-bound"},
+	t := outputs.Table{ID: "client", Title: "Client health", Columns: []outputs.Column{{Name: "Client"}, {Name: "client-bound"},
 		ms("schedule lag P50"), ms("P99"), ms("Max"), share("CPU"), ms("GC pause max"), share("coalesced"), {Name: "connections", Kind: outputs.KindInt}, {Name: "stamped by"}}}
 	byPair, _ := plain(health).(map[string]any)
 	for _, pair := range sortedNames(byPair) {

@@ -84,6 +84,21 @@ func ClientBound(health any) []string {
 	return out
 }
 
+// boundReasons are the figures that crossed their thresholds, to stand before what
+// they mean; "" where a run recorded none.
+func boundReasons(health map[string]any) string {
+	out := ""
+	list, _ := health["reasons"].([]any)
+	for _, e := range list {
+		if m, ok := e.(map[string]any); ok {
+			if text, ok := m["text"].(string); ok {
+				out += text + "; "
+			}
+		}
+	}
+	return out
+}
+
 // boundPair is a pair whose client was, or may have been, the bottleneck.
 type boundPair struct{ name, text string }
 
@@ -99,11 +114,12 @@ func boundPairs(health any) []boundPair {
 		if who == "" {
 			who = "this run"
 		}
+		why := boundReasons(m)
 		switch m["client_bound"] {
 		case "yes":
-			out = append(out, boundPair{who, fmt.Sprintf("the client was the bottleneck of %s: its figures describe this machine as much as the service (see Client health)", who)})
+			out = append(out, boundPair{who, fmt.Sprintf("the client was the bottleneck of %s: %sits figures describe this machine as much as the service (see Client health)", who, why)})
 		case "suspect":
-			out = append(out, boundPair{who, fmt.Sprintf("the client may have been the bottleneck of %s: see Client health before trusting tail latencies", who)})
+			out = append(out, boundPair{who, fmt.Sprintf("the client may have been the bottleneck of %s: %ssee Client health before trusting tail latencies", who, why)})
 		}
 		for _, k := range sortedNames(m) {
 			walk(k, m[k])

@@ -128,7 +128,7 @@ func TestReport(t *testing.T) {
 			text += string(content)
 		}
 	}
-	for _, want := range []string{"Performance Parameters", "Common Metric", "http_5xx", "66.67", "20.00 to 94.00", "d-all", "the client was the bottleneck of m on d", "Published scores", "68.02", "CALC-DATA-002", "configured 2"} {
+	for _, want := range []string{"Performance Parameters", "Common Metric", "http_5xx", "66.67", "20.00 to 94.00", "d-all", "the client was the bottleneck of m on d: cpu_share is 0.97; its figures", "Published scores", "68.02", "CALC-DATA-002", "configured 2"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("the reports lack %q", want)
 		}

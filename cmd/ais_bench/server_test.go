@@ -107,13 +107,13 @@ func TestServerSideOfSimulatedEngines(t *testing.T) {
 		} {
 			t.Run(flavor+" "+verdict, func(t *testing.T) {
 				_, url := startSim(t, cfg)
-				out, errs, code, side := benchOnce(t, url, "--num-prompts", "128", "--random-input-len", "100", "--random-output-len", "40", "--max-concurrency", "64",
+				out, errs, code, side := benchOnce(t, url, "--num-prompts", "256", "--random-input-len", "100", "--random-output-len", "40", "--max-concurrency", "64",
 					"--num-warmups", "2", "--probe-request-rate", "20", "--server-metrics", "--server-metrics-interval", "100ms", "--server-meta", "gpu=none")
 				if code != exitDone || side == nil {
 					t.Fatalf("exit %d: %s", code, errs)
 				}
 				a := side.Arrival
-				if a.State != "agree" || !zero(a.Requests.Difference) || !zero(a.PromptTokens.Difference) || !zero(a.OutputTokens.Difference) || *a.Requests.Client < 130 {
+				if a.State != "agree" || !zero(a.Requests.Difference) || !zero(a.PromptTokens.Difference) || !zero(a.OutputTokens.Difference) || *a.Requests.Client < 258 {
 					t.Errorf("arrival %+v", a)
 				}
 				if side.Reading == nil || side.Reading.engineFinding() != verdict {

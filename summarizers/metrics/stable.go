@@ -110,7 +110,11 @@ func (a *Accumulator) stable(steps []step) Stable {
 		}
 	}
 	if done < 2*least {
-		s.Warning = fmt.Sprintf("only %d requests ended in the window of %.3f s, fewer than two per slot: its figures say little about a steady state", done, d)
+		ended := fmt.Sprintf("%d requests", done)
+		if done == 1 {
+			ended = "1 request"
+		}
+		s.Warning = fmt.Sprintf("only %s ended in the window of %.3f s, fewer than two for each of the %d in flight: its figures say little about a steady state", ended, d, least)
 	}
 	return s
 }

@@ -94,7 +94,7 @@ func Analyze(run *outputs.Run, pairs []outputs.Pair, health map[string]any) ([]*
 		if len(v.engines) > 0 {
 			a.Arrival = v.arrival(w, &t.c)
 			a.Latency = v.latency(w, &t.c)
-			a.Reading = v.read(w, &t.c, clientBound(health, t.pair, w.Session))
+			a.Reading = v.read(w, &t.c, clientHealth(health, t.pair, w.Session))
 			a.Spec = v.spec(w)
 			if r := a.Reading; r != nil && len(r.Findings) > 0 {
 				a.Verdict = &r.Findings[0].Verdict
@@ -106,16 +106,33 @@ func Analyze(run *outputs.Run, pairs []outputs.Pair, health map[string]any) ([]*
 	return list, nil
 }
 
-// clientBound is the verdict on the client's health of a task: no, suspect, yes or "".
-func clientBound(health map[string]any, p pairKey, session int) string {
+// health is the verdict on the client's health of a task, no, suspect, yes or "", and
+// the figures behind it.
+type health struct {
+	verdict string
+	reasons []string
+}
+
+func clientHealth(all map[string]any, p pairKey, session int) health {
 	task := p.model + " × " + p.dataset
 	for _, name := range []string{fmt.Sprintf("%s (session %d)", task, session), task} {
-		if h, ok := health[name].(map[string]any); ok {
-			verdict, _ := h["client_bound"].(string)
-			return verdict
+		h, ok := all[name].(map[string]any)
+		if !ok {
+			continue
 		}
+		out := health{}
+		out.verdict, _ = h["client_bound"].(string)
+		list, _ := h["reasons"].([]any)
+		for _, e := range list {
+			if m, ok := e.(map[string]any); ok {
+				if text, ok := m["text"].(string); ok {
+					out.reasons = append(out.reasons, text)
+				}
+			}
+		}
+		return out
 	}
-	return ""
+	return health{}
 }
 
 // latency compares the means of what both sides measure.

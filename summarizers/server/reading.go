@@ -49,7 +49,7 @@ type Reading struct {
 	// could be the most of it.
 	Covered float64            `json:"covered_share"`
 	Polls   int                `json:"polls"`  // in it
-	Shares  map[State]*float64 `json:"shares"` // of that time
+	Shares  map[State]*float64 `json:"shares"` // of that time; null from fewer than ten scrapes
 	Limit   *Limit             `json:"limit"`  // null = unknown
 	// AtLimit is the share of time with every slot taken, waiting requests or not.
 	AtLimit     *float64 `json:"at_limit_share"`
@@ -60,7 +60,10 @@ type Reading struct {
 	KVMean      *float64 `json:"kv_usage_mean"`
 	KVMax       *float64 `json:"kv_usage_max"`
 	InFlight    *float64 `json:"client_in_flight_mean"`
-	Preemptions *float64 `json:"preemptions"`
+	// InFlightIdle is the same over the time in which the engine ran nothing: requests
+	// that were on their way to it or back.
+	InFlightIdle *float64 `json:"client_in_flight_while_idle_mean"`
+	Preemptions  *float64 `json:"preemptions"`
 	// BudgetFull is the share of the engine's steps that used the whole token budget
 	// (max_num_batched_tokens); the buckets of its histogram allow only these two bounds.
 	Budget         *float64 `json:"token_budget"`
@@ -109,7 +112,7 @@ func (s *stretch) seconds() float64 { return float64(s.to-s.from) / 1e9 }
 
 // read judges the measured phase; nil when there was no polling, or too little of
 // it to speak of shares of time.
-func (v view) read(w *outputs.ServerWatch, c *Client, clientBound string) *Reading {
+func (v view) read(w *outputs.ServerWatch, c *Client, own health) *Reading {
 	from, to, ok := c.measured.window()
 	if !ok || w.IntervalMS == 0 {
 		return nil
@@ -117,7 +120,7 @@ func (v view) read(w *outputs.ServerWatch, c *Client, clientBound string) *Readi
 	list := v.moments()
 	gaps := v.gaps()
 	stretches := telling(without(cut(list, from, to), gaps))
-	if len(stretches) < 2 && len(gaps) == 0 {
+	if len(stretches) == 0 && len(gaps) == 0 {
 		return nil
 	}
 	r := &Reading{Polls: len(stretches), Shares: map[State]*float64{}}
@@ -140,8 +143,26 @@ func (v view) read(w *outputs.ServerWatch, c *Client, clientBound string) *Readi
 	r.clientSide(stretches, &c.measured)
 	r.serverTimes(v, from, to)
 	r.budget(v, w, from, to)
-	r.judge(clientBound)
+	if r.Polls < leastPolls {
+		r.withholdShares()
+	}
+	r.judge(own)
 	return r
+}
+
+// leastPolls are the fewest scrapes of the measured phase that shares of time are
+// given from: with fewer, what a single scrape happened to see would be more than
+// the tenth of the time from which on a state is a finding.
+const leastPolls = 10
+
+// withholdShares takes back what a handful of scrapes cannot say. Maxima stay: they
+// were seen. So do the means of requests, which the server's histograms hold in full.
+func (r *Reading) withholdShares() {
+	for st := range r.Shares {
+		r.Shares[st] = nil
+	}
+	r.AtLimit, r.RunningMean, r.WaitingMean, r.KVMean, r.InFlightIdle = nil, nil, nil, nil, nil
+	r.TTFTAtLimit, r.TTFTBelow, r.NAtLimit, r.NBelow = nil, nil, 0, 0
 }
 
 // cut makes stretches of the moments that lie in a window.
@@ -335,11 +356,15 @@ func (m *measured) meanPrompt() *float64 {
 // clientSide is what the client saw meanwhile.
 func (r *Reading) clientSide(list []stretch, m *measured) {
 	flight := m.inFlight()
-	var mean weighted
+	var mean, idle weighted
 	for i := range list {
-		mean.add(ptr(flight((list[i].from+list[i].to)/2)), list[i].seconds())
+		n := ptr(flight((list[i].from + list[i].to) / 2))
+		mean.add(n, list[i].seconds())
+		if list[i].state == StateIdle {
+			idle.add(n, list[i].seconds())
+		}
 	}
-	r.InFlight = mean.mean()
+	r.InFlight, r.InFlightIdle = mean.mean(), idle.mean()
 	if r.Limit == nil {
 		return
 	}

@@ -346,9 +346,11 @@ func TestTTFTByLimit(t *testing.T) {
 	s.request(2*second, second/10, 4*second, 10, 2)
 	s.request(3*second+1, second/2, 4*second, 10, 2)
 	s.request(3*second+2, second/2, 4*second, 10, 2)
-	for i, running := range []float64{1, 4, 0} {
-		s.scrape(2*second+int64(i)*second, map[string]float64{"requests_running": running, "requests_waiting": 0})
+	for i := range 5 { // of one second each
+		s.scrape(2*second+int64(i)*second/5, map[string]float64{"requests_running": 1, "requests_waiting": 0})
+		s.scrape(3*second+int64(i)*second/5, map[string]float64{"requests_running": 4, "requests_waiting": 0})
 	}
+	s.scrape(4*second, map[string]float64{"requests_running": 0, "requests_waiting": 0})
 	r := s.analyze().Reading
 	if !near(r.TTFTAtLimit, 500) || !near(r.TTFTBelow, 100) || r.NAtLimit != 2 || r.NBelow != 1 || !near(r.AtLimit, 0.5) {
 		t.Errorf("reading %+v", r)
@@ -371,10 +373,54 @@ func TestNoReadingWithoutPolls(t *testing.T) {
 	}
 }
 
+// A handful of scrapes gives no shares of time and no verdict, but says how to get them.
+func TestTooFewScrapes(t *testing.T) {
+	for n, enough := range map[int]bool{3: false, leastPolls - 1: false, leastPolls: true} {
+		s := newScene(t)
+		s.watch.Parameters = parameterSet(map[string]float64{"max_num_seqs": 4})
+		s.request(2*second, second/2, 2*second+int64(n)*second/10, 10, 2)
+		for i := range n {
+			s.scrape(2*second+int64(i)*second/10, map[string]float64{"requests_running": 4, "requests_waiting": 3})
+		}
+		s.scrape(2*second+int64(n)*second/10, map[string]float64{"requests_running": 0, "requests_waiting": 0})
+		a := s.analyze()
+		if r := a.Reading; r == nil || r.Polls != n || (a.Verdict != nil) != enough || (r.Shares[StateQueue] != nil) != enough || (r.RunningMean != nil) != enough || !near(r.RunningMax, 4) {
+			t.Errorf("%d scrapes: verdict %v, reading %+v", n, a.Verdict, r)
+			continue
+		}
+		table := a.timeTable()
+		text := strings.Join(table.Notes, "\n")
+		if said := strings.Contains(text, fmt.Sprintf("too few scrapes (%d) to say: --server-metrics-interval 100ms, or a longer run", n)); said == enough || enough != strings.Contains(text, "Bottleneck: queue-bound") || (len(table.Rows) > 0) != enough {
+			t.Errorf("%d scrapes: %d rows, %s", n, len(table.Rows), text)
+		}
+	}
+}
+
+// While the client has its requests in flight, an engine that runs nothing is no sign
+// of too little load.
+func TestIdleEngineOfABusyClient(t *testing.T) {
+	for name, c := range map[string]struct {
+		length int64 // of every request; one is sent each second
+		advice string
+	}{"always one in flight": {second, "on the way"}, "long gaps between requests": {second / 10, "nothing to do"}} {
+		s := newScene(t)
+		for i := range int64(10) {
+			s.request((2+i)*second, second/20, (2+i)*second+c.length, 10, 2)
+		}
+		for i := range int64(21) {
+			s.scrape(2*second+i*second/2, map[string]float64{"requests_running": float64((i + 1) % 2), "requests_waiting": 0})
+		}
+		r := s.analyze().Reading
+		if f := r.Findings[0]; f.Verdict != NotSaturated || !strings.Contains(f.Advice, c.advice) || !(*r.Shares[StateIdle] >= idleFor) {
+			t.Errorf("%s: idle for %v: %+v", name, *r.Shares[StateIdle], f)
+		}
+	}
+}
+
 func TestClientBoundComesFirst(t *testing.T) {
 	r := &Reading{Shares: map[State]*float64{StateQueue: ptr(0.5)}}
-	r.judge("yes")
-	if len(r.Findings) != 2 || r.Findings[0].Verdict != ClientBound || r.Findings[1].Verdict != QueueBound {
+	r.judge(health{"yes", []string{"cpu_share is 0.97"}})
+	if len(r.Findings) != 2 || r.Findings[0].Verdict != ClientBound || r.Findings[1].Verdict != QueueBound || !strings.Contains(r.Findings[0].Figures, "; cpu_share is 0.97") {
 		t.Errorf("findings %+v", r.Findings)
 	}
 }

@@ -24,7 +24,7 @@ func (a *Analysis) Tables() []outputs.Table {
 	if t := a.bothSides(); len(t.Rows) > 0 {
 		out = append(out, t)
 	}
-	if t := a.timeTable(); len(t.Rows) > 0 {
+	if t := a.timeTable(); len(t.Rows)+len(t.Notes) > 0 {
 		out = append(out, t)
 	}
 	return out
@@ -161,6 +161,9 @@ func (a *Analysis) timeTable() outputs.Table {
 		return t
 	}
 	for _, st := range States {
+		if r.Shares[st] == nil {
+			continue
+		}
 		cell := outputs.Cell{Value: r.Shares[st]}
 		if share := r.Shares[st]; share != nil && *share >= notable && (st == StateQueue || st == StateKV || st == StatePrefill) {
 			cell.Mark = outputs.MarkWarn
@@ -173,7 +176,7 @@ func (a *Analysis) timeTable() outputs.Table {
 	for i, f := range r.Findings {
 		head := f.Verdict
 		if i == 0 {
-			head = "VERDICT: " + head
+			head = "Bottleneck: " + head
 		}
 		if f.Share != nil {
 			head += fmt.Sprintf(" for %.1f %% of the measured time", 100**f.Share)
@@ -186,6 +189,10 @@ func (a *Analysis) timeTable() outputs.Table {
 			text += ", too little for shares of it and a verdict"
 		}
 		t.Notes = append(t.Notes, text)
+	}
+	if r.Polls < leastPolls && r.Covered >= mostCovered {
+		t.Notes = append(t.Notes, fmt.Sprintf("too few scrapes (%d) to say: --server-metrics-interval 100ms, or a longer run; shares of time need %d", r.Polls, leastPolls))
+		return t
 	}
 	t.Notes = append(t.Notes, fmt.Sprintf("from %d scrapes over %.1f s, every %.0f ms; a state lasts from one scrape to the next", r.Polls, r.WindowS, a.IntervalMS))
 	if len(t.Rows) > 0 && a.Engine != nil && *a.Engine == "sglang" {
@@ -263,6 +270,7 @@ func (a *Analysis) readingTable() outputs.Table {
 	row("requests waiting, mean", r.WaitingMean, "")
 	row("requests waiting, most", r.WaitingMax, "")
 	row("requests in flight by the client, mean", r.InFlight, "")
+	row("the same while the engine ran nothing, mean", r.InFlightIdle, "")
 	row("time at the limit of running requests", r.AtLimit, "%")
 	row("KV memory used, mean", r.KVMean, "%")
 	row("KV memory used, most", r.KVMax, "%")

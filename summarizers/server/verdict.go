@@ -10,14 +10,18 @@ import (
 const (
 	notable = 0.10 // share of time from which on a state is a finding
 	idleFor = 0.20 // share of idle time that says the load was too small
+	// busyClient is the share of its usual requests in flight from which on the client
+	// was no idler while the engine was.
+	busyClient = 0.9
 )
 
 // judge makes findings of the shares. The state that held the engine back for the
 // longest comes first; where none did for a tenth of the time, what a request's time
 // is made of says what bounds its latency.
-func (r *Reading) judge(clientBound string) {
-	if clientBound == "yes" {
-		r.Findings = append(r.Findings, Finding{Verdict: ClientBound, Figures: "the client's own health says that it was the bottleneck",
+func (r *Reading) judge(own health) {
+	r.Findings = []Finding{}
+	if own.verdict == "yes" {
+		r.Findings = append(r.Findings, Finding{Verdict: ClientBound, Figures: figures("the client's own health says that it was the bottleneck", strings.Join(own.reasons, "; ")),
 			Advice: "give the client more cores, spread the load over several, or lower it; the server's figures below are of the load that got through"})
 	}
 	var held []Finding
@@ -35,14 +39,15 @@ func (r *Reading) judge(clientBound string) {
 		return held[i].Verdict < held[j].Verdict
 	})
 	r.Findings = append(r.Findings, held...)
-	if len(held) == 0 {
+	enough := r.Shares[StateIdle] != nil || len(held) > 0 // else too few scrapes for any state's share
+	if enough && len(held) == 0 {
 		r.Findings = append(r.Findings, r.unsaturated())
 	}
-	if f, ok := r.latencyBound(); ok && len(held) == 0 {
+	if f, ok := r.latencyBound(); ok && enough && len(held) == 0 {
 		r.Findings = append(r.Findings, f)
 	}
-	if clientBound == "suspect" {
-		r.Findings = append(r.Findings, Finding{Verdict: ClientBound, Figures: "the client's own health says that it may have been the bottleneck",
+	if own.verdict == "suspect" && enough {
+		r.Findings = append(r.Findings, Finding{Verdict: ClientBound, Figures: figures("the client's own health says that it may have been the bottleneck", strings.Join(own.reasons, "; ")),
 			Advice: "see Client health before trusting tail latencies"})
 	}
 }
@@ -123,11 +128,21 @@ func (r *Reading) prefillBound() Finding {
 
 // unsaturated says how much room the engine had.
 func (r *Reading) unsaturated() Finding {
+	// Requests that the client has in flight all the time are not too little load: while
+	// the engine runs nothing they are on their way, or the gauges are behind.
+	var onTheWay *float64
+	if r.InFlight != nil && r.InFlightIdle != nil && *r.InFlightIdle > 0 && *r.InFlightIdle >= busyClient**r.InFlight {
+		onTheWay = r.InFlightIdle
+	}
 	f := Finding{Verdict: NotSaturated, Share: r.Shares[StateServing],
 		Figures: figures(with("%.1f running on average", r.RunningMean)+with(", %.0f at most", r.RunningMax), r.slots(), percent("KV use %.0f %% at most", r.KVMax),
-			percent("idle for %.0f %% of the time", r.Shares[StateIdle]), with("the client had %.1f requests in flight on average", r.InFlight)),
+			percent("idle for %.0f %% of the time", r.Shares[StateIdle]), with("the client had %.1f requests in flight on average", r.InFlight), with("%.1f while the engine was idle", onTheWay)),
 		Advice: "the load is the limit, not the engine: raise the concurrency or the rate to find its capacity"}
-	if idle := r.Shares[StateIdle]; idle != nil && *idle >= idleFor {
+	switch idle := r.Shares[StateIdle]; {
+	case idle == nil || *idle < idleFor:
+	case onTheWay != nil:
+		f.Advice = "the client had its requests in flight all the time, so the engine's idle time is between its steps, or on the way (network, gateway, HTTP front end): a higher concurrency finds its capacity"
+	default:
 		f.Advice = "the engine had nothing to do for much of the time: raise the concurrency or the rate to find its capacity"
 	}
 	return f
