@@ -10,11 +10,13 @@ import (
 )
 
 // The states of a checklist item. Partly: some of it is recorded, and the
-// evidence says what is missing.
+// evidence says what is missing. NotApplicable: the run needs none, and the
+// evidence says why.
 const (
 	CheckYes    = "yes"
 	CheckPartly = "partly"
 	CheckNo     = "no"
+	CheckNA     = "n/a"
 )
 
 // The items of the reproducibility checklist, in its order.
@@ -246,8 +248,11 @@ func lengthItem(m *Manifest, perf []perfFacts) CheckItem {
 			free = append(free, model)
 		}
 	}
+	if len(free) == len(all) && accuracyRun(m) {
+		return item(ItemOutputLength, CheckNA, "usual for accuracy: answers end where the model ends them; %s", how)
+	}
 	if len(free) == len(all) {
-		return item(ItemOutputLength, CheckNo, "answers end where the model ends them (usual for accuracy); %s", how)
+		return item(ItemOutputLength, CheckNo, "answers end where the model ends them; %s", how)
 	}
 	if len(free) > 0 {
 		return item(ItemOutputLength, CheckPartly, "ignore_eos for some models only, not for %s; %s", strings.Join(free, ", "), how)
@@ -267,6 +272,19 @@ func lengthItem(m *Manifest, perf []perfFacts) CheckItem {
 		return item(ItemOutputLength, CheckPartly, "ignore_eos was sent; no answer has a known length limit to hold it against")
 	}
 	return item(ItemOutputLength, CheckYes, "ignore_eos with max_tokens, in sampling of manifest.json")
+}
+
+// accuracyRun reports whether the run's first session asked for answers to be
+// scored: a forced length would spoil them.
+func accuracyRun(m *Manifest) bool {
+	if len(m.Sessions) == 0 {
+		return false
+	}
+	switch m.Sessions[0].Mode {
+	case "all", "infer", "eval", "infer_judge", "judge":
+		return true
+	}
+	return false
 }
 
 func (r *Run) tailItem(m *Manifest, perf []perfFacts) CheckItem {
@@ -348,21 +366,18 @@ func ChecklistTable(items []CheckItem) Table {
 	return t
 }
 
-// ChecklistLine is a checklist in one line: how many items hold, and which do
-// not.
+// ChecklistLine is a checklist in one line: how many of the items that apply are
+// met, which are partly, which are missing, and which do not apply.
 func ChecklistLine(items []CheckItem) string {
-	yes := 0
-	var lacking []string
+	by := map[string][]string{}
 	for _, c := range items {
-		if c.State == CheckYes {
-			yes++
-		} else {
-			lacking = append(lacking, c.Item+" ("+c.State+")")
-		}
+		by[c.State] = append(by[c.State], c.Item)
 	}
-	line := fmt.Sprintf("Reproducibility checklist: %d of %d", yes, len(items))
-	if len(lacking) > 0 {
-		line += "; not " + strings.Join(lacking, ", ")
+	line := fmt.Sprintf("Reproducibility checklist: %d of %d met", len(by[CheckYes]), len(items)-len(by[CheckNA]))
+	for _, s := range []struct{ state, says string }{{CheckPartly, "partly"}, {CheckNo, "missing"}, {CheckNA, "n/a"}} {
+		if list := by[s.state]; len(list) > 0 {
+			line += "; " + s.says + ": " + strings.Join(list, ", ")
+		}
 	}
 	return line
 }
@@ -370,7 +385,7 @@ func ChecklistLine(items []CheckItem) string {
 // MergeChecklists is the checklist of several runs: every item with the worst
 // state of any of them, and the evidence of the first run that is in it.
 func MergeChecklists(lists ...[]CheckItem) []CheckItem {
-	rank := map[string]int{CheckYes: 0, CheckPartly: 1, CheckNo: 2}
+	rank := map[string]int{CheckNA: -1, CheckYes: 0, CheckPartly: 1, CheckNo: 2}
 	var out []CheckItem
 	for _, list := range lists {
 		if out == nil {

@@ -73,6 +73,9 @@ func TestChecklistItemByItem(t *testing.T) {
 		{ItemOutputLength, "no", "no sampling parameters", `{}`},
 		{ItemOutputLength, "no", "ignore_eos=true", `{"sampling":{"m":{"generation_kwargs":{}}}}`},
 		{ItemOutputLength, "no", "ignore_eos=true", `{"sampling":{"m":{"generation_kwargs":{"ignore_eos":false}}}}`},
+		{ItemOutputLength, "no", "where the model ends them; --ignore-eos", `{"sessions":[{"mode":"perf"}],"sampling":{"m":{"generation_kwargs":{}}}}`},
+		{ItemOutputLength, "n/a", "usual for accuracy", `{"sessions":[{"mode":"all"}],"sampling":{"m":{"generation_kwargs":{}}}}`},
+		{ItemOutputLength, "yes", "ignore_eos with max_tokens", `{"sessions":[{"mode":"all"}],"sampling":{"m":{"generation_kwargs":{"ignore_eos":true}}}}`},
 		{ItemOutputLength, "yes", "ignore_eos with max_tokens", `{"sampling":{"m":{"generation_kwargs":{"ignore_eos":true}}}}`},
 		{ItemOutputLength, "partly", "not for b", `{"sampling":{"a":{"generation_kwargs":{"ignore_eos":true}},"b":{"generation_kwargs":{}}}}`},
 
@@ -194,8 +197,8 @@ func TestServerParametersLeaveOutWhatChangesByItself(t *testing.T) {
 }
 
 func TestChecklistLineAndTable(t *testing.T) {
-	items := []CheckItem{{"a", CheckYes, "x"}, {"b", CheckNo, strings.Repeat("long ", 40)}, {"c", CheckPartly, "z"}}
-	if got, want := ChecklistLine(items), "Reproducibility checklist: 1 of 3; not b (no), c (partly)"; got != want {
+	items := []CheckItem{{"a", CheckYes, "x"}, {"b", CheckNo, strings.Repeat("long ", 40)}, {"c", CheckPartly, "z"}, {"d", CheckNA, "usual"}}
+	if got, want := ChecklistLine(items), "Reproducibility checklist: 1 of 3 met; partly: c; missing: b; n/a: d"; got != want {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}
 	var text strings.Builder

@@ -70,7 +70,7 @@ var termsSweep = map[string]string{
 	"the sweep is incomplete (%s): %s":                                                                          "扫描不完整（{1}）：{2}", "by the user": "由用户中断",
 
 	// Below tables, and the client.
-	"± half of Student's 95 % interval of the mean over runs; a percentile is the mean of the runs' percentiles":                                                  "± 为各次运行平均值的 Student 95 % 区间的一半；百分位数为各次运行百分位数的平均",
+	"± half of Student's 95 % interval of the mean over runs, or its ends where it reaches below 0; a percentile is the mean of the runs' percentiles":            "± 为各次运行平均值的 Student 95 % 区间的一半，区间低于 0 时给出两端；百分位数为各次运行百分位数的平均",
 	"* a run is too small a sample for this percentile (p90 needs 10 requests, p95 20, p99 100)":                                                                  "* 一次运行的样本太小，不足以支持该百分位（p90 需 10 个请求，p95 需 20 个，p99 需 100 个）",
 	"* the sample is too small to support this percentile (p90 needs 10 values, p95 20, p99 100)":                                                                 "* 样本太小，不足以支持该百分位（p90 需 10 个值，p95 需 20 个，p99 需 100 个）",
 	"power = throughput / mean E2EL; it rises while doubling the load brings more than √2 times the throughput, and is largest at the knee (Kleinrock 1979)":      "功效 = 吞吐 / 平均 E2EL；负载加倍能带来超过 √2 倍吞吐时功效上升，在拐点处最大（Kleinrock 1979）",

@@ -117,7 +117,11 @@ func (c *Curve) why(s *SLO, value *float64) string {
 		}
 		text := fmt.Sprintf("%s = %s", cl.left(), cl.show(*cl.Value))
 		if cl.State == Undecided && cl.Low != nil {
-			text += fmt.Sprintf(", interval %s to %s over %d runs", cl.show(*cl.Low), cl.show(*cl.High), len(l.Runs))
+			low := *cl.Low
+			if cl.Figure {
+				low = max(0, low)
+			}
+			text += fmt.Sprintf(", interval %s to %s over %d runs", cl.show(low), cl.show(*cl.High), len(l.Runs))
 		}
 		parts = append(parts, text)
 	}

@@ -169,6 +169,31 @@ func (s Statistic) half() *float64 {
 	return &v
 }
 
+// NoteSpread explains what stands behind a mean over runs.
+const NoteSpread = "± half of Student's 95 % interval of the mean over runs, or its ends where it reaches below 0; a percentile is the mean of the runs' percentiles"
+
+// Spread is the interval as it stands behind the mean: "±12.3", or its two ends
+// where it reaches below 0, because none of the figures can be negative; "" below
+// two runs. format is that of the figure.
+func (s Statistic) Spread(format string) string {
+	h := s.half()
+	if h == nil {
+		return ""
+	}
+	return spread(*s.Low, *s.High, *h, format)
+}
+
+func spread(low, high, half float64, format string) string {
+	if low < 0 {
+		return "(0 to " + fmt.Sprintf(format, high) + ")"
+	}
+	return "±" + fmt.Sprintf(format, half)
+}
+
+// LowShown is the lower end of an interval as it is printed: not below 0, which no
+// figure can be.
+func (s Statistic) LowShown() float64 { return max(0, *s.Low) }
+
 // halfAt is half of the width at another level of confidence; nil below two runs.
 func (s Statistic) halfAt(level float64) *float64 {
 	r, ok := interval.RunsMean(s.Values, level)

@@ -208,8 +208,10 @@ type Clause struct {
 	// (value − limit)/(1 − limit).
 	Headroom *float64 `json:"headroom"`
 	// Share is set when value and limit are shares.
-	Share bool   `json:"share,omitempty"`
-	Unit  string `json:"unit,omitempty"`
+	Share bool `json:"share,omitempty"`
+	// Figure: the value is one figure, which cannot be negative.
+	Figure bool   `json:"-"`
+	Unit   string `json:"unit,omitempty"`
 }
 
 // Judge evaluates the condition over the runs of a level. With one run the
@@ -301,7 +303,7 @@ func (s *SLO) clause(n *ast.BinaryNode, l *Level, level float64) Clause {
 	value, limit, gap := mean(values), mean(limits), mean(gaps)
 	c.Value, c.Limit = &value, &limit
 	if f, ok := s.single(left); ok {
-		c.Unit, c.Share = f.Unit, f.Share
+		c.Unit, c.Share, c.Figure = f.Unit, f.Share, true
 	}
 	lo, hi := gap, gap
 	if r, ok := interval.RunsMean(gaps, level); ok {

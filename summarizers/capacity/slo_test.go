@@ -145,3 +145,36 @@ func TestErrorsOfRepeatedLooks(t *testing.T) {
 		}
 	}
 }
+
+// TestWideIntervals: two runs 111 ms apart leave ±703 ms. A limit inside is
+// undecided, one beyond holds; what is printed does not go below 0, which no
+// latency can.
+func TestWideIntervals(t *testing.T) {
+	runs := []Run{ttft(1, 21.89), ttft(2, 132.61)}
+	for text, want := range map[string]Truth{"ttft_p99 <= 500": Undecided, "ttft_p99 <= 780": Undecided, "ttft_p99 <= 781": Holds, "ttft_p99 >= 1": Undecided, "ttft_p99 - 2000 <= -1500": Undecided} {
+		if j := judged(t, text, runs...); j.State != want {
+			t.Errorf("%s: %s, %+v", text, j.State, j.Clauses)
+		}
+	}
+	l := Level{Value: 8, Runs: runs}
+	f, err := FigureNamed("ttft_p99")
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := l.Over(f)
+	if *s.Low > -600 || s.LowShown() != 0 || s.Spread("%.2f") != "(0 to 780.67)" {
+		t.Errorf("%v to %v is shown as %q", *s.Low, *s.High, s.Spread("%.2f"))
+	}
+	if got := spread(9, 11, 1, "%.2f"); got != "±1.00" {
+		t.Error(got)
+	}
+	slo, err := ParseSLO("ttft_p99 <= 500")
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := &Curve{Axis: Concurrency, Levels: []Level{l}}
+	at := 8.0
+	if why := c.why(slo, &at); !strings.Contains(why, "interval 0.00 ms to 781 ms over 2 runs") {
+		t.Error(why)
+	}
+}

@@ -81,8 +81,8 @@ func (d *Document) Table() outputs.Table {
 		for _, fig := range shown {
 			s := l.Over(fig)
 			cell := outputs.Cell{Value: s.Mean}
-			if h := s.half(); h != nil {
-				cell.Note, repeated = "±"+fmt.Sprintf(formatOf(fig), *h), true
+			if note := s.Spread(formatOf(fig)); note != "" {
+				cell.Note, repeated = note, true
 			}
 			if s.Undersampled {
 				cell.Mark, weak = outputs.MarkWarn, true
@@ -96,7 +96,7 @@ func (d *Document) Table() outputs.Table {
 		t.AddRow(append(row, d.remarks(l))...)
 	}
 	if repeated {
-		t.Notes = append(t.Notes, "± half of Student's 95 % interval of the mean over runs; a percentile is the mean of the runs' percentiles")
+		t.Notes = append(t.Notes, NoteSpread)
 	}
 	if weak {
 		t.Notes = append(t.Notes, "* a run is too small a sample for this percentile (p90 needs 10 requests, p95 20, p99 100)")
@@ -263,7 +263,11 @@ func (d *Document) CapacityTable() outputs.Table {
 		for _, c := range j.Clauses {
 			cell := outputs.Cell{Value: c.Value, Mark: stateCell(c.State).Mark}
 			if c.Low != nil && c.High != nil {
-				cell.Note = fmt.Sprintf("±%.3f", (*c.High-*c.Low)/2)
+				low := *c.Low
+				if !c.Figure {
+					low = 0 // a difference may well be negative
+				}
+				cell.Note = spread(low, *c.High, (*c.High-*c.Low)/2, "%.3f")
 			}
 			row = append(row, cell)
 			if c.Headroom != nil && (least == nil || *c.Headroom < *least) {

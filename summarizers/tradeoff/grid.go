@@ -229,7 +229,7 @@ func (g *Grid) says(c *Combination) string {
 		}
 		text := fmt.Sprintf("%s %s", spell(f), figure(*s.Mean, f))
 		if s.Low != nil {
-			text += fmt.Sprintf(" (95 %% %s to %s)", plain(*s.Low), plain(*s.High))
+			text += fmt.Sprintf(" (95 %% %s to %s)", plain(s.LowShown()), plain(*s.High))
 		}
 		return text
 	}

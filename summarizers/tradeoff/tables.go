@@ -1,7 +1,6 @@
 package tradeoff
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 
@@ -68,8 +67,8 @@ func (g *Grid) Table() outputs.Table {
 			}
 			st := c.Level.Over(named(s.figure))
 			cell := outputs.Cell{Value: st.Mean}
-			if st.Low != nil {
-				cell.Note, repeated = "±"+fmt.Sprintf(s.format, (*st.High-*st.Low)/2), true
+			if note := st.Spread(s.format); note != "" {
+				cell.Note, repeated = note, true
 			}
 			if st.Undersampled {
 				cell.Mark, weak = outputs.MarkWarn, true
@@ -83,7 +82,7 @@ func (g *Grid) Table() outputs.Table {
 		t.AddRow(append(row, c.remark())...)
 	}
 	if repeated {
-		t.Notes = append(t.Notes, "± half of Student's 95 % interval of the mean over runs; a percentile is the mean of the runs' percentiles")
+		t.Notes = append(t.Notes, capacity.NoteSpread)
 	}
 	if weak {
 		t.Notes = append(t.Notes, "* a run is too small a sample for this percentile (p99 needs 100 requests)")
