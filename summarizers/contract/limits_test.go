@@ -182,3 +182,15 @@ func TestVerdictsAtTheLimit(t *testing.T) {
 		}
 	}
 }
+
+// TestSpansOfTimesDoNotGoBelowZero: an interval over few runs may; it is printed
+// from 0 on, except that of a change.
+func TestSpansOfTimesDoNotGoBelowZero(t *testing.T) {
+	low, high, level := -234.5, 355.5, 0.95
+	for name, want := range map[string]string{`sweep.points["4"].ttft.p99_ms`: "0 to 355.5", "compare.baseline.ttft.p99_ms.difference": "-234.5 to 355.5"} {
+		m := Metric{Name: name, Value: 60.5, Unit: "ms", Low: &low, High: &high, Level: &level, Method: "runs-t"}
+		if got := m.span(); got != want {
+			t.Errorf("%s: %s, want %s", name, got, want)
+		}
+	}
+}

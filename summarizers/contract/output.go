@@ -190,6 +190,9 @@ func (m Metric) span() string {
 		}
 		return number6(*v)
 	}
+	if m.Low != nil && *m.Low < 0 && m.Unit != "" && !strings.HasPrefix(m.Name, "compare.") { // no time and no rate is negative
+		return "0 to " + end(m.High)
+	}
 	return end(m.Low) + " to " + end(m.High)
 }
 
