@@ -259,6 +259,21 @@ func HashFile(path string) (sum string, size int64, err error) {
 	return hex.EncodeToString(h.Sum(nil)), size, nil
 }
 
+// SealRecords takes the path and the hash of a pair's records into its entry; of
+// none it does nothing.
+func (r *Run) SealRecords(p *PairState) error {
+	path := r.RecordsPath(p.Model, p.Dataset)
+	if path == "" {
+		return nil
+	}
+	sum, _, err := HashFile(path)
+	if err != nil {
+		return err
+	}
+	p.Records, p.SHA256 = r.rel(path), sum
+	return nil
+}
+
 // SealAnswers takes the hashes of a pair's predictions and scores into its
 // entry; what is not there has none.
 func (r *Run) SealAnswers(p *PairState) error {

@@ -149,7 +149,12 @@ func compute(run *outputs.Run, o *ReportOptions, write bool) (*Summary, []output
 	}
 	s := &Summary{}
 	if m != nil {
-		s.Warnings = m.Warnings
+		for _, text := range run.Mismatches(m) {
+			if m.State != outputs.StateRunning { // what is still going on is no evidence yet, and nothing wrong
+				s.Warnings = append(s.Warnings, Untrusted(text))
+			}
+		}
+		s.Warnings = append(s.Warnings, m.Warnings...)
 		if o.Health == nil {
 			o.Health = m.ClientHealth
 		}
@@ -174,6 +179,10 @@ func compute(run *outputs.Run, o *ReportOptions, write bool) (*Summary, []output
 	s.help = helpTables(s, m, o.Health)
 	return s, pairs, m, nil
 }
+
+// Untrusted is the warning over figures of files that are not those the manifest
+// vouches for (outputs.Run.Mismatches).
+func Untrusted(mismatch string) string { return "INVALID: " + mismatch }
 
 // wrote notes a file for the list of what was written.
 func (s *Summary) wrote(run *outputs.Run, path string) {

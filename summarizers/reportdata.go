@@ -27,7 +27,7 @@ func (s *Summary) data(run *outputs.Run, pairs []outputs.Pair, m *outputs.Manife
 	}
 	d.Checklist = s.Checklist
 	if m != nil {
-		d.Notes = append(d.Notes, m.Warnings...)
+		d.Notes = append(d.Notes, s.Warnings...)
 		d.Config = configEntries(m)
 	}
 	health := plain(o.Health)

@@ -189,8 +189,29 @@ func checkLoad(t *Task, set *datasets.Set, opts *Options) error {
 			return err
 		}
 	}
-	_, err := loadConfig(t, opts, m, allQuestions(t, set))
-	return err
+	cfg, err := loadConfig(t, opts, m, allQuestions(t, set))
+	if err != nil {
+		return err
+	}
+	return checkNotEmpty(t, cfg, len(opts.Stages) > 0)
+}
+
+// checkNotEmpty refuses a run for a length of time in which no request is due: it
+// would measure nothing.
+func checkNotEmpty(t *Task, cfg load.Config, stages bool) error {
+	if cfg.Duration <= 0 || cfg.Schedule == nil {
+		return nil
+	}
+	for at := range cfg.Schedule.Arrivals() {
+		if at < cfg.Duration {
+			return nil
+		}
+		return fmt.Errorf("%s: no request is due within %s: the first would be sent after %s; give a higher --request-rate or a longer --duration", t, cfg.Duration, at.Round(time.Millisecond))
+	}
+	if stages {
+		return fmt.Errorf("%s: no request is due in any of the --stages (%s): give a higher rate, or longer stretches", t, cfg.Schedule)
+	}
+	return fmt.Errorf("%s: no request is due within %s", t, cfg.Duration)
 }
 
 // checkTimestamps refuses data of which only some rows say when they arrive.

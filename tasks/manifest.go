@@ -191,12 +191,10 @@ func finishManifest(out *Outcome, m *outputs.Manifest, opts *Options) error {
 		if in := to.Inference; in != nil && in.Health != nil {
 			health[to.Task.String()] = in.Health
 		}
-		if path := out.Run.RecordsPath(p.Model, p.Dataset); path != "" && opts.Mode.infers() {
-			sum, _, err := outputs.HashFile(path)
-			if err != nil {
+		if opts.Mode.infers() {
+			if err := out.Run.SealRecords(p); err != nil {
 				return err
 			}
-			p.Records, p.SHA256 = relative(out.Run, path), sum
 		}
 		if err := out.Run.SealAnswers(p); err != nil {
 			return err

@@ -51,6 +51,11 @@ func profiles(c *cli.Context) error {
 		return &tasks.EnvironmentError{Err: err}
 	}
 	man, _ := run.ReadManifest() // without one the measured peak stands for the configured cap
+	if man != nil {
+		for _, text := range run.Mismatches(man) {
+			fmt.Fprintln(c.App.ErrWriter, "warning: "+summarizers.Untrusted(text))
+		}
+	}
 	var tables []outputs.Table
 	for _, p := range pairs {
 		if run.RecordsPath(p.Model, p.Dataset) == "" {

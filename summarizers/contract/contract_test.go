@@ -327,14 +327,17 @@ func TestUnfitRunsNeverPass(t *testing.T) {
 	asked := func(pair outputs.PairState) *outputs.Run {
 		run := runOf(t, service)
 		m := outputs.NewManifest(run, outputs.ToolInfo{}, nil)
-		m.Pairs = []outputs.PairState{pair}
+		m.State, m.Pairs = outputs.StateDone, []outputs.PairState{pair}
+		if err := run.SealRecords(&m.Pairs[0]); err != nil {
+			t.Fatal(err)
+		}
 		if err := run.WriteManifest(m); err != nil {
 			t.Fatal(err)
 		}
 		return run
 	}
 	whole := func() *outputs.Run {
-		return asked(outputs.PairState{Model: "model", Dataset: "synthetic", State: outputs.PairDone, Requests: 2000})
+		return asked(outputs.PairState{Model: "model", Dataset: "synthetic", State: outputs.PairDone, Requests: 1000})
 	}
 	set := func(run *outputs.Run, baseline *facts.Set) *facts.Set {
 		s, err := facts.Open([]*outputs.Run{run}, facts.Options{Baseline: baseline})

@@ -53,6 +53,9 @@ func swept(t *testing.T, state outputs.RunState, slo string, runs int, tried ...
 			}
 			p := outputs.NewManifest(run, outputs.ToolInfo{Name: "ais_bench"}, nil)
 			p.State, p.Pairs = outputs.StateDone, []outputs.PairState{{Model: "model", Dataset: "synthetic", State: outputs.PairDone, Requests: 640, Sessions: 1}}
+			if err := run.SealRecords(&p.Pairs[0]); err != nil {
+				t.Fatal(err)
+			}
 			if err := run.WriteManifest(p); err != nil {
 				t.Fatal(err)
 			}

@@ -129,8 +129,13 @@ func (g *graded) count(f *Fact, key string) {
 			"not_asked": s.NotAsked, "items": s.Items}[key]
 		f.N += int64(s.N)
 	}
+	f.Known = true
+	if f.N == 0 {
+		f.Reason = "no answer was scored"
+		return
+	}
 	v := float64(total)
-	f.Value, f.Known = &v, true
+	f.Value = &v
 }
 
 // value is the accuracy: of one run from its summary, of several from all answers

@@ -1,6 +1,8 @@
 package facts
 
 import (
+	"errors"
+	"os"
 	"strings"
 	"testing"
 
@@ -18,6 +20,11 @@ func withManifest(t *testing.T, change func(*outputs.Manifest)) *outputs.Run {
 	m.Configs = []outputs.ConfigFile{{Kind: "model", Name: "m", SHA256: "aa"}}
 	if change != nil {
 		change(m)
+	}
+	for i := range m.Pairs {
+		if err := errors.Join(run.SealRecords(&m.Pairs[i]), run.SealAnswers(&m.Pairs[i])); err != nil {
+			t.Fatal(err)
+		}
 	}
 	if err := run.WriteManifest(m); err != nil {
 		t.Fatal(err)
@@ -87,5 +94,36 @@ func TestRunsThatDiffer(t *testing.T) {
 	}
 	if i, err := get(t, s, "client.cpu_share").Interval(0.95); err != nil || i.Lo != 0.25 || i.Hi != 0.95 {
 		t.Errorf("an observed figure of two runs: %v %v", i, err)
+	}
+}
+
+// TestEvidenceThatWasTouched: what the manifest does not vouch for decides nothing.
+func TestEvidenceThatWasTouched(t *testing.T) {
+	for want, touch := range map[string]func(*outputs.Run) error{
+		"results/m/maths.json was changed after the run": func(r *outputs.Run) error {
+			var doc map[string]any
+			if err := outputs.ReadJSON(r.ResultsPath("m", "maths"), &doc); err != nil {
+				return err
+			}
+			doc["overall"].(map[string]any)["right"] = 3
+			return r.WriteResults("m", "maths", doc)
+		},
+		"contradict themselves: 10 of 10 right, and an accuracy of 0.5": func(r *outputs.Run) error {
+			var doc map[string]any
+			if err := outputs.ReadJSON(r.ResultsPath("m", "maths"), &doc); err != nil {
+				return err
+			}
+			doc["overall"].(map[string]any)["accuracy"] = 0.5
+			return r.WriteResults("m", "maths", doc)
+		},
+		"predictions/m/maths.jsonl is gone": func(r *outputs.Run) error { return os.Remove(r.PredictionsPath("m", "maths")) },
+	} {
+		run := withManifest(t, nil)
+		if err := touch(run); err != nil {
+			t.Fatal(err)
+		}
+		if p := strings.Join(open(t, Options{}, run).Problems(), "; "); !strings.Contains(p, want) {
+			t.Errorf("problems %q, want %q", p, want)
+		}
 	}
 }

@@ -25,6 +25,7 @@ type measured struct {
 	choices map[string][]string // values of finish_reasons and token_sources; the columns hold indices
 
 	first   int64 // when the first request was due, or sent
+	turns   bool  // questions have several requests
 	damaged int   // places of the journal that hold no records any more
 	flights flights
 }
@@ -79,6 +80,7 @@ func measure(records iter.Seq2[*outputs.Record, error], o metrics.Options, want 
 		acc.Add(r)
 		if metrics.Measured(r) {
 			c.add(r)
+			c.m.turns = c.m.turns || r.Turn > 0
 		}
 	}
 	c.m.result = acc.Result()

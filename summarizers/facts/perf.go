@@ -357,6 +357,10 @@ func (p *perf) observe(f *Fact, name string) bool {
 	if !known && !zero {
 		return false
 	}
+	if f.N == 0 { // a count of nothing is no evidence: 0 failures of 0 requests
+		f.Reason = "no request was measured"
+		return true
+	}
 	combine(f, name, len(p.runs), numbers, texts)
 	return true
 }

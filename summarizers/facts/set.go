@@ -29,6 +29,7 @@ type Set struct {
 	// Why the runs are not like the baseline; see Unlike.
 	unlikePerformance, unlikeAccuracy []string
 	planned                           bool
+	due                               map[*outputs.Run]map[outputs.Pair]dueQuestions
 	problems                          []string
 	notes                             []string
 }
@@ -79,6 +80,10 @@ func Open(runs []*outputs.Run, o Options) (*Set, error) {
 				return nil, fmt.Errorf("%s on %s of %s: %w", pair.Model, pair.Dataset, run.Dir(), err)
 			}
 			p.runs = append(p.runs, m)
+			if m.result.Requests.Attempts == 0 {
+				s.problem(run, fmt.Sprintf("no request of %s on %s was measured: there is nothing to judge", pair.Model, pair.Dataset))
+			}
+			s.counted(run, pair, m)
 			if m.damaged > 0 { // what is lost may be the failures
 				s.problem(run, fmt.Sprintf("the records of %s on %s are damaged in %d places: requests are missing", pair.Model, pair.Dataset, m.damaged))
 			}
@@ -177,6 +182,9 @@ func (s *Set) problem(run *outputs.Run, text string) {
 
 // judgeManifest finds what makes a run unfit to be judged.
 func (s *Set) judgeManifest(run *outputs.Run, m *outputs.Manifest) {
+	for _, text := range run.Mismatches(m) {
+		s.problem(run, text)
+	}
 	if len(m.Pairs) == 0 {
 		s.problem(run, "its manifest names no model and data set, so whether the run is complete is unknown")
 	}
@@ -192,6 +200,7 @@ func (s *Set) judgeManifest(run *outputs.Run, m *outputs.Manifest) {
 			s.problem(run, fmt.Sprintf("the answers to %s were not scored: %s", p.Dataset, p.Scoring))
 		}
 	}
+	s.dueOf(run, m)
 	for _, w := range m.Warnings {
 		if strings.HasPrefix(w, "INVALID") {
 			s.problem(run, w)
@@ -242,6 +251,9 @@ func (s *Set) readScores(runs []*outputs.Run, pair outputs.Pair) error {
 		}
 		if err != nil {
 			return err
+		}
+		if why := contradiction(&r.Overall); why != "" {
+			s.problem(run, fmt.Sprintf("the scores of %s contradict themselves: %s", pairKey(pair), why))
 		}
 		results, scored = append(results, r), append(scored, run)
 	}

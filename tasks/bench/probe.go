@@ -237,12 +237,8 @@ func (s *Session) keep(out *tasks.Outcome) error {
 		}
 		r := p.result()
 		pair := outputs.PairState{Model: p.model, Dataset: ProbeDataset, State: "done", Requests: int64(r.Completed + r.Failed), Failed: int64(r.Failed)}
-		if path := out.Run.RecordsPath(p.model, ProbeDataset); path != "" {
-			sum, _, err := outputs.HashFile(path)
-			if err != nil {
-				return err
-			}
-			pair.Records, pair.SHA256 = strings.TrimPrefix(path, out.Run.Dir()+string(os.PathSeparator)), sum
+		if err := out.Run.SealRecords(&pair); err != nil {
+			return err
 		}
 		m.Pairs = append(m.Pairs, pair)
 	}

@@ -1,0 +1,95 @@
+package outputs
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io/fs"
+	"slices"
+	"strings"
+)
+
+// Mismatches are what of a run's files is not as its manifest says, one line
+// each: files that were changed or removed, records and answers that the manifest
+// knows nothing of or has no hash of, states that do not exist. A folder with a
+// mismatch is not the evidence that its run left, so nothing may be decided by it.
+// It reads every file that has a hash once; `verify` looks closer.
+//
+// While a session works on the run, and after one was killed, hashes are those of
+// the session before: what differs then is said to be unfinished, not changed.
+func (r *Run) Mismatches(m *Manifest) []string {
+	var out []string
+	add := func(format string, args ...any) { out = append(out, fmt.Sprintf(format, args...)) }
+	switch m.State {
+	case StateRunning:
+		add("manifest.json: the run is still going on, or it was killed: it left no end; continue it with --reuse")
+		return out
+	case StateDone, StateInterrupted, StateFailed:
+	default:
+		add("manifest.json: there is no state %q of a run; it is %s, %s, %s or %s", m.State, StateRunning, StateDone, StateInterrupted, StateFailed)
+	}
+	for _, h := range r.CheckHashes(m) {
+		switch {
+		case errors.Is(h.Err, fs.ErrNotExist):
+			add("%s is gone: the manifest names it (%s)", h.Path, h.What)
+		case h.Err != nil:
+			add("%v", h.Err)
+		case !h.OK():
+			add("%s was changed after the run: its sha256 is %.12s…, the manifest has %.12s…", h.Path, h.Got, h.Want)
+		}
+	}
+	named := map[Pair]bool{}
+	for i := range m.Pairs {
+		p := &m.Pairs[i]
+		named[Pair{FileName(p.Model), FileName(p.Dataset)}] = true
+		if !slices.Contains([]string{PairPlanned, PairDone, PairInterrupted, PairFailed}, p.State) {
+			add("manifest.json: there is no state %q of %s on %s; it is %s, %s, %s or %s", p.State, p.Model, p.Dataset, PairPlanned, PairDone, PairInterrupted, PairFailed)
+		}
+		for _, f := range []struct{ what, path, sum string }{
+			{"records", r.RecordsPath(p.Model, p.Dataset), p.SHA256},
+			{"answers", r.PredictionsPath(p.Model, p.Dataset), p.Predictions},
+			{"scores", r.ResultsPath(p.Model, p.Dataset), p.Results},
+		} {
+			if f.sum == "" && f.path != "" && exists(f.path) {
+				add("%s: the manifest has no hash of these %s", r.rel(f.path), f.what)
+			}
+		}
+		if parts, _, err := recordParts(r.PerformancePath(p.Model, p.Dataset, "parquet"), r.PerformancePath(p.Model, p.Dataset, "journal")); err == nil && len(parts) > 1 {
+			add("%s: the manifest knows nothing of these records", r.rel(parts[1]))
+		}
+	}
+	if len(m.Pairs) == 0 {
+		return out // it vouches for nothing, which is said elsewhere
+	}
+	pairs, err := r.Pairs()
+	if err != nil {
+		return append(out, err.Error())
+	}
+	for _, p := range pairs {
+		if !named[Pair{FileName(p.Model), FileName(p.Dataset)}] {
+			add("the manifest knows nothing of the records and answers of %s on %s", p.Model, p.Dataset)
+		}
+	}
+	return out
+}
+
+// ID tells runs apart whatever folder they are in: it is the hash of what a run is
+// and no other can be, its start and the hashes of its records and answers. A copy
+// has the ID of its original. "" = the manifest has neither.
+func (m *Manifest) ID() string {
+	var parts []string
+	for _, p := range m.Pairs {
+		for _, sum := range []string{p.SHA256, p.Predictions} {
+			if sum != "" {
+				parts = append(parts, p.Model+"\x00"+p.Dataset+"\x00"+sum)
+			}
+		}
+	}
+	if len(parts) == 0 {
+		return ""
+	}
+	slices.Sort(parts)
+	sum := sha256.Sum256([]byte(m.StartedAt + "\x00" + strings.Join(parts, "\x00")))
+	return hex.EncodeToString(sum[:])
+}
