@@ -1,13 +1,10 @@
 package outputs
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"io/fs"
 	"slices"
-	"strings"
 )
 
 // Mismatches are what of a run's files is not as its manifest says, one line
@@ -74,22 +71,29 @@ func (r *Run) Mismatches(m *Manifest) []string {
 	return out
 }
 
-// ID tells runs apart whatever folder they are in: it is the hash of what a run is
-// and no other can be, its start and the hashes of its records and answers. A copy
-// has the ID of its original. "" = the manifest has neither.
-func (m *Manifest) ID() string {
-	var parts []string
+// Identity are texts that another run cannot have: when it began, to the nanosecond,
+// under which name, and the hashes of its records, which hold their times, or of
+// answers without records. A copy of a run shares one at least, also after it was
+// scored again, continued or had its start edited.
+func (m *Manifest) Identity() []string {
+	var out []string
+	if m.StartedAt != "" {
+		out = append(out, "began "+m.StartedAt+" "+m.RunName)
+	}
 	for _, p := range m.Pairs {
-		for _, sum := range []string{p.SHA256, p.Predictions} {
-			if sum != "" {
-				parts = append(parts, p.Model+"\x00"+p.Dataset+"\x00"+sum)
-			}
+		switch {
+		case p.SHA256 != "":
+			out = append(out, "records "+p.SHA256)
+		case p.Predictions != "":
+			out = append(out, "answers "+p.Predictions)
 		}
 	}
-	if len(parts) == 0 {
-		return ""
-	}
-	slices.Sort(parts)
-	sum := sha256.Sum256([]byte(m.StartedAt + "\x00" + strings.Join(parts, "\x00")))
-	return hex.EncodeToString(sum[:])
+	return out
+}
+
+// SameRun reports whether two manifests are of one run, whatever folders they are
+// in.
+func SameRun(a, b *Manifest) bool {
+	list := a.Identity()
+	return slices.ContainsFunc(b.Identity(), func(id string) bool { return slices.Contains(list, id) })
 }

@@ -80,25 +80,30 @@ func TestWhatWasTouchedIsNamed(t *testing.T) {
 	}
 }
 
-// A copy of a run is that run, another of the same configuration is not.
-func TestTheIDOfARun(t *testing.T) {
+// A copy of a run is that run, also when it was scored again or its start was
+// edited; another of the same configuration is not.
+func TestSameRun(t *testing.T) {
 	run, m := sealedRun(t)
-	dir := t.TempDir() + "/copy"
-	if err := os.CopyFS(dir, os.DirFS(run.Dir())); err != nil {
-		t.Fatal(err)
+	copied := func() *Manifest {
+		of, err := run.ReadManifest()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return of
 	}
-	c, err := Open(dir)
-	if err != nil {
-		t.Fatal(err)
+	rescored, moved, continued := copied(), copied(), copied()
+	rescored.Pairs[0].Predictions = "other"
+	moved.StartedAt = "2026-01-01T00:00:00Z"
+	continued.Pairs[0].SHA256 = "other"
+	for name, of := range map[string]*Manifest{"copy": copied(), "rescored": rescored, "moved": moved, "continued": continued} {
+		if !SameRun(m, of) {
+			t.Errorf("%s is taken for another run", name)
+		}
 	}
-	of, err := c.ReadManifest()
-	if err != nil || of.ID() != m.ID() || m.ID() == "" {
-		t.Errorf("the copy is %q, the run %q (%v)", of.ID(), m.ID(), err)
+	if _, other := sealedRun(t); SameRun(m, other) {
+		t.Error("two runs are taken for one")
 	}
-	if _, other := sealedRun(t); other.ID() == m.ID() {
-		t.Error("two runs have one ID")
-	}
-	if id := NewManifest(run, ToolInfo{}, nil).ID(); id != "" {
-		t.Errorf("a run without records has the ID %q", id)
+	if SameRun(NewManifest(run, ToolInfo{}, nil), &Manifest{}) {
+		t.Error("runs of which nothing is known are taken for one")
 	}
 }

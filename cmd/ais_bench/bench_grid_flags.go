@@ -180,6 +180,9 @@ func reportGrid(c *cli.Context, name string, formats []string) error {
 	if err != nil {
 		return err
 	}
+	if err := warnOfPoints(c, store); err != nil {
+		return err
+	}
 	g, title, err := rebuildGrid(store)
 	if err != nil {
 		return err

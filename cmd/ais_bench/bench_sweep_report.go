@@ -257,6 +257,9 @@ func reportSweep(c *cli.Context, name string, formats []string) error {
 	if err != nil {
 		return err
 	}
+	if err := warnOfPoints(c, store); err != nil {
+		return err
+	}
 	v := shownBefore(store)
 	if c.IsSet("metric-percentiles") {
 		if v.Percentiles, err = percentiles(c); err != nil {
@@ -296,6 +299,25 @@ func reportSweep(c *cli.Context, name string, formats []string) error {
 	}
 	if verdict != nil {
 		return printVerdict(c, g, verdict)
+	}
+	return nil
+}
+
+// warnOfPoints warns of points whose files are not those that their manifests vouch
+// for.
+func warnOfPoints(c *cli.Context, store *sweep.Store) error {
+	done, err := store.Points()
+	if err != nil {
+		return err
+	}
+	for _, d := range done {
+		list, err := d.Mismatches()
+		if err != nil {
+			return &tasks.EnvironmentError{Err: err}
+		}
+		for _, text := range list {
+			fmt.Fprintf(c.App.ErrWriter, "warning: %s\n", summarizers.Untrusted(d.Point.String()+": "+text))
+		}
 	}
 	return nil
 }

@@ -13,7 +13,6 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"ais_bench/outputs"
-	"ais_bench/summarizers/compare"
 	"ais_bench/summarizers/contract"
 	"ais_bench/summarizers/facts"
 	"ais_bench/summarizers/metrics"
@@ -111,6 +110,11 @@ func (g *gate) against() *contract.Baseline {
 func (g *gate) judge(runs ...*outputs.Run) (*contract.Verdict, error) {
 	if len(runs) == 1 && sweep.Is(runs[0].Dir(), sweepKind) {
 		return g.judgeSweep(runs[0])
+	}
+	if g.baselineRun != nil {
+		if err := notItself(g.baselineRun, runs); err != nil {
+			return nil, err
+		}
 	}
 	v, err := g.contract.JudgeRuns(g.against(), g.metrics, runs...)
 	var read *contract.ReadError
@@ -364,7 +368,6 @@ func gateAction(c *cli.Context) error {
 		return usagef("gate: name a contract with --contract FILE, or --list-metrics to see what one may say")
 	}
 	var runs []*outputs.Run
-	seen := map[string]string{} // folder by what only one run can have
 	for _, name := range c.Args().Slice() {
 		run, err := judgedRun(c.String("work-dir"), name)
 		if err != nil {
@@ -373,15 +376,10 @@ func gateAction(c *cli.Context) error {
 		if slices.ContainsFunc(runs, func(r *outputs.Run) bool { return sameFolder(r.Dir(), run.Dir()) }) {
 			return usagef("gate: %s is named twice: a run is no repeat of itself", run.Dir())
 		}
-		in, err := compare.OpenRun(run)
-		if err != nil {
-			return &tasks.EnvironmentError{Err: err}
-		}
-		for _, id := range in.Identity() {
-			if other := seen[id]; other != "" {
-				return usagef("gate: %s and %s are one and the same run, copied: a run is no repeat of itself", other, run.Dir())
+		for _, first := range runs {
+			if sameRun(first, run) {
+				return usagef("gate: %s and %s are one and the same run, copied: a run is no repeat of itself", first.Dir(), run.Dir())
 			}
-			seen[id] = run.Dir()
 		}
 		runs = append(runs, run)
 	}
@@ -394,9 +392,6 @@ func gateAction(c *cli.Context) error {
 	g, err := openGate(c, o)
 	if err != nil {
 		return err
-	}
-	if len(runs) == 1 && g.baselineRun != nil && sameFolder(runs[0].Dir(), g.baselineDir) {
-		return usagef("gate: --baseline %s is the run that is judged: it would be compared with itself; name an earlier run", g.baselineDir)
 	}
 	v, err := g.judge(runs...)
 	if err != nil {
@@ -442,6 +437,27 @@ func singleRun(what, workDir, name string) (*outputs.Run, error) {
 		}
 	}
 	return tasks.OpenRun(workDir, name)
+}
+
+// notItself refuses a baseline that is one of the runs, or a copy of it: a run does
+// not differ from itself.
+func notItself(baseline *outputs.Run, runs []*outputs.Run) error {
+	for _, r := range runs {
+		switch {
+		case sameFolder(r.Dir(), baseline.Dir()):
+			return usagef("--baseline %s is the run that is judged: nothing can have changed; name an earlier run", baseline.Dir())
+		case sameRun(baseline, r):
+			return usagef("--baseline %s and %s, which is judged, are one and the same run, copied: nothing can have changed; name an earlier run", baseline.Dir(), r.Dir())
+		}
+	}
+	return nil
+}
+
+// sameRun reports whether two folders hold one run.
+func sameRun(a, b *outputs.Run) bool {
+	x, err := a.ReadManifest()
+	y, err2 := b.ReadManifest()
+	return err == nil && err2 == nil && outputs.SameRun(x, y) // reading the runs says what is wrong with them
 }
 
 // sameFolder reports whether two paths, however they are written, are one folder.

@@ -112,10 +112,9 @@ func (in *Input) pairs() ([]outputs.Pair, error) {
 	return out, nil
 }
 
-// Identity are texts that another run cannot have: the hashes of its records, or what
-// a saved result says. Copies of a run share them.
+// Identity are texts that another run cannot have (outputs.Manifest.Identity), or what a
+// saved result says. Copies of a run share one.
 func (in *Input) Identity() []string {
-	var out []string
 	if in.Saved != nil {
 		h := sha256.New()
 		for _, key := range slices.Sorted(maps.Keys(in.Saved.Raw)) {
@@ -128,13 +127,9 @@ func (in *Input) Identity() []string {
 		return []string{"saved " + hex.EncodeToString(h.Sum(nil))}
 	}
 	if in.Manifest != nil {
-		for _, p := range in.Manifest.Pairs {
-			if p.SHA256 != "" {
-				out = append(out, "records "+p.SHA256)
-			}
-		}
+		return in.Manifest.Identity()
 	}
-	return out
+	return nil
 }
 
 // state is the pair's entry in the manifest, nil where there is none.

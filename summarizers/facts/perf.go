@@ -122,6 +122,8 @@ func (p *perf) figure(rest Path) (*Fact, error) {
 	case name == "goodput_share" || name == "reused_share" || name == "stopped_early_share" || strings.HasPrefix(name, "slo_attainment.") && key == "share":
 		p.share(f, name, isOne)
 		return f, nil
+	case len(rest) == 3 && (rest[0] == "finish_reasons" || rest[0] == "token_sources") && !p.chosen(rest[0], rest[1]):
+		return nil, p.unknownChoice(rest)
 	case (group != "" && (strings.HasPrefix(group, "finish_reasons.") || strings.HasPrefix(group, "token_sources."))) && key == "share" && len(rest) == 3:
 		p.choiceShare(f, rest[0], rest[1])
 		return f, nil
@@ -144,6 +146,9 @@ func (p *perf) figure(rest Path) (*Fact, error) {
 	}
 	if f.Kind = Observed; p.observe(f, name) {
 		return f, nil
+	}
+	if len(rest) == 3 && rest[0] == "requests" && rest[1] == "by_status" {
+		return nil, p.unknownStatus(rest)
 	}
 	return nil, p.unknown(rest)
 }
@@ -316,8 +321,7 @@ func (p *perf) observe(f *Fact, name string) bool {
 	zero := false // an open group's key that no request has
 	for _, g := range openGroups {
 		if rest, ok := strings.CutPrefix(name, g+"."); ok {
-			status, _, _ := strings.Cut(rest, ".")
-			if g == "requests.by_status" && !slices.Contains(outputs.Statuses, outputs.Status(status)) {
+			if g == "requests.by_status" && !slices.Contains(outputs.Statuses, outputs.Status(rest)) {
 				return false
 			}
 			zero = g == "requests.by_status" || strings.HasSuffix(rest, ".n")

@@ -47,6 +47,10 @@ type Store struct {
 	spec     Spec
 	manifest *outputs.Manifest
 	unlock   func()
+	// continued stores hand out only points whose files are as they were left;
+	// trusted are those looked at.
+	continued bool
+	trusted   map[string]bool
 }
 
 // Create makes the folder of a new sweep below workDir. red scrubs what is
@@ -87,6 +91,7 @@ func Open(workDir, name, kind string, red *outputs.Redactor, tool outputs.ToolIn
 		last.State, last.Note = outputs.StateInterrupted, "it was killed: it left no end"
 	}
 	s.manifest.State, s.manifest.StateReason = outputs.StateRunning, ""
+	s.continued, s.trusted = true, map[string]bool{}
 	s.session(tool, args)
 	return s, s.keep()
 }
@@ -276,7 +281,41 @@ func (s *Store) Dir(p Point) string { return s.run.Path("points", p.Key()) }
 func resultPath(dir string) string { return filepath.Join(dir, "point.json") }
 
 // Done is what is known of a point; nil when it is not done.
-func (s *Store) Done(p Point) (*Done, error) { return readDone(s.Dir(p)) }
+func (s *Store) Done(p Point) (*Done, error) { return s.done(s.Dir(p)) }
+
+// done reads what is known of a point. A sweep that is continued takes no point
+// into its figures whose files are not those that its manifest vouches for.
+func (s *Store) done(dir string) (*Done, error) {
+	d, err := readDone(dir)
+	if d == nil || err != nil || !s.continued || s.trusted[dir] {
+		return d, err
+	}
+	list, err := d.Mismatches()
+	if err != nil {
+		return nil, &tasks.EnvironmentError{Err: err}
+	}
+	if len(list) > 0 {
+		return nil, &tasks.EnvironmentError{Err: fmt.Errorf("%s cannot be kept: %s; remove the folder %s, and the point is measured again", d.Point, strings.Join(list, "; "), dir)}
+	}
+	s.trusted[dir] = true
+	return d, nil
+}
+
+// Mismatches are what of the point's files is not as its manifest says.
+func (d *Done) Mismatches() ([]string, error) {
+	run, err := outputs.Open(d.Dir)
+	if err != nil {
+		return nil, err
+	}
+	m, err := run.ReadManifest()
+	if errors.Is(err, fs.ErrNotExist) {
+		return []string{"it has no manifest.json"}, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	return run.Mismatches(m), nil
+}
 
 func readDone(dir string) (*Done, error) {
 	d := &Done{Dir: dir}
@@ -304,7 +343,7 @@ func (s *Store) Points() ([]*Done, error) {
 		if !e.IsDir() {
 			continue
 		}
-		d, err := readDone(s.run.Path("points", e.Name()))
+		d, err := s.done(s.run.Path("points", e.Name()))
 		if err != nil {
 			return nil, err
 		}
