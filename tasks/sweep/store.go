@@ -292,7 +292,7 @@ func (s *Store) done(dir string) (*Done, error) {
 	}
 	list, err := d.Mismatches()
 	if err != nil {
-		return nil, &tasks.EnvironmentError{Err: err}
+		list = []string{err.Error()}
 	}
 	if len(list) > 0 {
 		return nil, &tasks.EnvironmentError{Err: fmt.Errorf("%s cannot be kept: %s; remove the folder %s, and the point is measured again", d.Point, strings.Join(list, "; "), dir)}

@@ -50,7 +50,13 @@ func TestAPointIsDoneByItsResultFile(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := outputs.CreateIn(at); err != nil {
+		of, err := outputs.CreateIn(at)
+		if err != nil {
+			t.Fatal(err)
+		}
+		m := outputs.NewManifest(of, outputs.ToolInfo{}, nil)
+		m.State = outputs.StateDone
+		if err := of.WriteManifest(m); err != nil {
 			t.Fatal(err)
 		}
 	}
