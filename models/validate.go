@@ -2,6 +2,9 @@ package models
 
 import (
 	"fmt"
+	"maps"
+	"math"
+	"slices"
 	"sort"
 	"strings"
 
@@ -56,6 +59,9 @@ func (c Config) Validate() error {
 			return bad("generation_kwargs."+k, "", "is set elsewhere and would not be sent: use "+instead)
 		}
 	}
+	if at := unspeakable(c.GenerationKwargs); at != "" {
+		return bad("generation_kwargs."+at, "", "is no finite number, which JSON cannot carry: give one, or leave it out")
+	}
 	t := c.TrafficCfg
 	switch {
 	case !(t.Burstiness >= 0):
@@ -90,6 +96,35 @@ func (c Config) Validate() error {
 		return bad("proxy", redactURL(c.Proxy), `is not http://host:port, https://host:port or "env"`)
 	}
 	return nil
+}
+
+// unspeakable is the path of a number in a value that JSON has no form for; "" = none.
+func unspeakable(v any) string {
+	join := func(key, rest string) string {
+		if rest == "." {
+			return key
+		}
+		return key + "." + rest
+	}
+	switch v := v.(type) {
+	case float64:
+		if math.IsNaN(v) || math.IsInf(v, 0) {
+			return "."
+		}
+	case map[string]any:
+		for _, k := range slices.Sorted(maps.Keys(v)) {
+			if rest := unspeakable(v[k]); rest != "" {
+				return join(k, rest)
+			}
+		}
+	case []any:
+		for i, e := range v {
+			if rest := unspeakable(e); rest != "" {
+				return join(fmt.Sprint(i), rest)
+			}
+		}
+	}
+	return ""
 }
 
 func validHeaderName(s string) bool {

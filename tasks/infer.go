@@ -117,6 +117,13 @@ func (in *inference) phases(ctx context.Context, todo []question, rep *Inference
 	if err != nil {
 		return err
 	}
+	if r, ok := cfg.Schedule.(load.Replay); ok && len(r.Times) > 0 {
+		within := ""
+		if cfg.Duration > 0 {
+			within = fmt.Sprintf("; --duration ends it after %s", cfg.Duration)
+		}
+		in.observe.Note(fmt.Sprintf("replay: the %d time stamps take %s at speed %g%s", len(r.Times), r.Takes(len(r.Times)), r.Speed, within))
+	}
 	cfg.Clock, cfg.Stop = in.clock, in.stop
 	if rep.Stopped, err = in.warmUp(ctx, rep); err != nil || rep.Stopped {
 		return err

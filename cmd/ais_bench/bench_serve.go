@@ -298,6 +298,9 @@ func showServe(c *cli.Context, s *bench.Session, out *tasks.Outcome, v vllm.Opti
 	if err := vllm.Console(c.App.Writer, r); err != nil {
 		return fmt.Errorf("print the result: %w", err)
 	}
+	if note := otherCount(out, r); note != "" {
+		fmt.Fprintln(c.App.Writer, note)
+	}
 	if path, appending := resultPath(c, r); path != "" {
 		extra, err := serveExtra(s, out, r)
 		if err != nil {

@@ -21,7 +21,14 @@ type Throughput struct {
 	RequestsPerSecond     float64
 	TokensPerSecond       float64 // prompt and output
 	OutputTokensPerSecond float64
+	// PromptKnown and OutputKnown are how many requests have counts. Where none has,
+	// sums and rates of them are unknown: printed as such, null in the JSON.
+	PromptKnown, OutputKnown int
 }
+
+func (t *Throughput) promptKnown() bool { return t.PromptKnown > 0 || t.Requests == 0 }
+func (t *Throughput) outputKnown() bool { return t.OutputKnown > 0 || t.Requests == 0 }
+func (t *Throughput) totalKnown() bool  { return t.promptKnown() && t.outputKnown() }
 
 // ComputeThroughput sums up records as `vllm bench throughput` does. Only
 // requests that ended properly count: the offline engine has no other.
@@ -35,6 +42,12 @@ func ComputeThroughput(records Records) (*Throughput, error) {
 			return
 		}
 		t.Requests++
+		if rec.InputTokens != outputs.UnknownTokens {
+			t.PromptKnown++
+		}
+		if rec.OutputTokens != outputs.UnknownTokens {
+			t.OutputKnown++
+		}
 		t.PromptTokens += int64(max(rec.InputTokens, 0))
 		t.OutputTokens += int64(max(rec.OutputTokens, 0))
 	}); err != nil {
@@ -54,20 +67,32 @@ func (t *Throughput) JSON(extra any) ([]byte, error) {
 	j.set("model_id", t.ModelID)
 	j.set("elapsed_time", float(t.Elapsed))
 	j.set("num_requests", t.Requests)
-	j.set("total_num_tokens", t.PromptTokens+t.OutputTokens)
+	var total, rate any
+	if t.totalKnown() {
+		total, rate = t.PromptTokens+t.OutputTokens, float(t.TokensPerSecond)
+	}
+	j.set("total_num_tokens", total)
 	j.set("requests_per_second", float(t.RequestsPerSecond))
-	j.set("tokens_per_second", float(t.TokensPerSecond))
+	j.set("tokens_per_second", rate)
 	if extra != nil {
 		j.set(ExtraKey, extra)
 	}
 	return j.MarshalJSON()
 }
 
-// Print writes vLLM's three lines.
+// Print writes vLLM's three lines, with "unknown" where nobody counted.
 func (t *Throughput) Print(w io.Writer) error {
-	_, err := fmt.Fprintf(w, "Throughput: %.2f requests/s, %.2f total tokens/s, %.2f output tokens/s\nTotal num prompt tokens:  %d\nTotal num output tokens:  %d\n",
-		t.RequestsPerSecond, t.TokensPerSecond, t.OutputTokensPerSecond, t.PromptTokens, t.OutputTokens)
+	_, err := fmt.Fprintf(w, "Throughput: %.2f requests/s, %s total tokens/s, %s output tokens/s\nTotal num prompt tokens:  %s\nTotal num output tokens:  %s\n",
+		t.RequestsPerSecond, known(t.totalKnown(), "%.2f", t.TokensPerSecond), known(t.outputKnown(), "%.2f", t.OutputTokensPerSecond),
+		known(t.promptKnown(), "%d", t.PromptTokens), known(t.outputKnown(), "%d", t.OutputTokens))
 	return err
+}
+
+func known(is bool, format string, v any) string {
+	if !is {
+		return "unknown"
+	}
+	return fmt.Sprintf(format, v)
 }
 
 // latencyPercentiles are those of `vllm bench latency`.

@@ -430,6 +430,14 @@ func TestSGLangAndOffline(t *testing.T) {
 	if got := sg.FileName(); got != "sglang_0102_3_8_4.jsonl" {
 		t.Errorf("file name %s", got)
 	}
+	unknown := &Throughput{Requests: 2, RequestsPerSecond: 1, PromptKnown: 2, PromptTokens: 8}
+	var none strings.Builder
+	if err := unknown.Print(&none); err != nil || none.String() != "Throughput: 1.00 requests/s, unknown total tokens/s, unknown output tokens/s\nTotal num prompt tokens:  8\nTotal num output tokens:  unknown\n" {
+		t.Errorf("without usage: %v %q", err, none.String())
+	}
+	if doc, err := unknown.JSON(nil); err != nil || !strings.Contains(string(doc), `"total_num_tokens": null`) && !strings.Contains(string(doc), `"total_num_tokens":null`) {
+		t.Errorf("without usage: %v %s", err, doc)
+	}
 	tp, err := ComputeThroughput(three())
 	if err != nil {
 		t.Fatal(err)

@@ -82,6 +82,20 @@ func CheckSpan(s Schedule, count int, within time.Duration) error {
 	return nil
 }
 
+// Takes says how long a replay of n requests will take, for before it begins.
+func (s Replay) Takes(n int) string {
+	switch sec := Span(s, n); {
+	case sec < 60:
+		return fmt.Sprintf("%.1f s", sec)
+	case sec < 3600:
+		return fmt.Sprintf("%.1f min", sec/60)
+	case sec < 24*3600:
+		return fmt.Sprintf("%.1f h", sec/3600)
+	default:
+		return fmt.Sprintf("%.1f days", sec/(24*3600))
+	}
+}
+
 // spanText is a length of time in the unit in which it can be imagined.
 func spanText(sec float64) string {
 	const day, year = 24 * 3600.0, 365.25 * 24 * 3600

@@ -82,3 +82,11 @@ func TestAbsurdSpansAreRefused(t *testing.T) {
 		t.Errorf("stages say how long they are: %v", err)
 	}
 }
+
+func TestReplayTakes(t *testing.T) {
+	for want, last := range map[string]time.Duration{"5.0 s": 10 * time.Second, "2.5 min": 5 * time.Minute, "1.5 h": 3 * time.Hour, "4.0 days": 8 * 24 * time.Hour} {
+		if got := (Replay{Speed: 2, Times: []time.Duration{0, last}}).Takes(2); got != want {
+			t.Errorf("%s: %s", want, got)
+		}
+	}
+}
