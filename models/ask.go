@@ -41,6 +41,9 @@ func (s *service) Do(ctx context.Context, req *Request) *Result {
 		p.body = nil // a long prompt must not stay for as long as its answer
 		r := s.once(ctx, req, body, p.stream, p.logprobs, p.choices)
 		r.Fallbacks = cures
+		if a := r.answer; a != nil && r.Status == outputs.StatusOK {
+			s.answered.saw(s.served(ctx, req), a.Model)
+		}
 		switch {
 		case r.HTTPStatus == http.StatusOK:
 			if cures > 0 {

@@ -45,6 +45,7 @@ type service struct {
 	secrets  []string
 	header   []transport.Field
 	quirks   quirkMemory
+	answered answeredAs
 
 	tokenizeForm atomic.Int32 // index of the tokenizeForms entry that worked last
 

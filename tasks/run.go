@@ -401,6 +401,9 @@ func inferOne(ctx context.Context, out *Outcome, to *TaskOutcome, opts *Options)
 	var watchErr error
 	to.Changed, watchErr = watch.after(ctx, to, in.answered.Load())
 	err = errors.Join(err, watchErr)
+	if a, ok := svc.client.(models.Answerer); ok {
+		to.Changed = append(to.Changed, a.Answered()...)
+	}
 	for _, c := range to.Changed {
 		note("WARNING: INVALID: the server changed during the run: " + c + "; the figures are of two servers")
 	}

@@ -53,6 +53,14 @@ func Scan(doc []byte, a *wire.Answer) wire.Verdict {
 			}
 		case "usage":
 			v |= scanUsage(&l, a)
+		case "model":
+			if len(a.Model) > 0 {
+				l.Skip()
+			} else if t, ok := l.Text(); ok {
+				a.SawModel(t)
+			} else {
+				l.Skip()
+			}
 		case "error":
 			v |= a.ReadFailure(&l)
 		case "object":

@@ -39,6 +39,8 @@ type Answer struct {
 	ReasoningTokens int32
 	CachedTokens    int32
 	Failure         string // message of an error object
+	Model           []byte // escaped name in the first event that has one; nil without
+	modelSpace      [48]byte
 
 	// Whole tells that the document is a complete answer, not a delta.
 	Whole bool
@@ -86,6 +88,13 @@ type ToolCall struct {
 	ID, Type, Name  []byte // escaped
 	Arguments       []byte // escaped
 	CustomArguments bool   // Arguments was an object, not a string
+}
+
+// SawModel keeps the first name of the model that answers.
+func (a *Answer) SawModel(raw []byte) {
+	if len(a.Model) == 0 && len(raw) > 0 {
+		a.Model = append(a.modelSpace[:0], raw...)
+	}
 }
 
 // NewAnswer is an empty answer with unknown counts.
