@@ -21,6 +21,9 @@ func Span(s Schedule, n int) float64 {
 	}
 	switch s := s.(type) {
 	case Constant:
+		if s.Wait {
+			return float64(n) / s.Rate
+		}
 		return float64(n-1) / s.Rate
 	case Gamma:
 		return float64(n) / s.Rate
