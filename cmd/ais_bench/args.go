@@ -48,6 +48,22 @@ func normalizeArgs(app *cli.App, args []string) ([]string, error) {
 	}
 	where := strings.Join(append([]string{app.Name}, path...), " ")
 	known := flagIndex(flags)
+	given := map[string]string{} // value by flag that has one
+	once := func(f cli.Flag, value string) error {
+		name := f.Names()[0]
+		switch f.(type) {
+		case *cli.StringSliceFlag, *cli.GenericFlag:
+			return nil
+		}
+		if severalValues[name] {
+			return nil
+		}
+		if v, ok := given[name]; ok && v != value { // the last would win, and nobody would know; the value may be a key
+			return fmt.Errorf("flag \"--%s\" of `%s` is given twice, with different values: give it once", name, where)
+		}
+		given[name] = value
+		return nil
+	}
 	var out, positional []string
 	for i := 0; i < len(rest); i++ {
 		arg := rest[i]
@@ -79,6 +95,9 @@ func normalizeArgs(app *cli.App, args []string) ([]string, error) {
 		}
 		long := f.Names()[0]
 		if hasValue {
+			if err := once(f, value); err != nil {
+				return nil, err
+			}
 			out = append(out, "--"+long+"="+value)
 			continue
 		}
@@ -87,6 +106,9 @@ func normalizeArgs(app *cli.App, args []string) ([]string, error) {
 			if i+1 < len(rest) && rest[i+1] != "" && !strings.HasPrefix(rest[i+1], "-") && (is == nil || is(rest[i+1])) {
 				i++
 				bare = rest[i]
+			}
+			if err := once(f, bare); err != nil {
+				return nil, err
 			}
 			out = append(out, "--"+long+"="+bare)
 			for severalValues[long] && i+1 < len(rest) && !strings.HasPrefix(rest[i+1], "-") {
@@ -99,6 +121,9 @@ func normalizeArgs(app *cli.App, args []string) ([]string, error) {
 			return nil, fmt.Errorf("flag %q of `%s` needs a value", arg, where)
 		}
 		i++
+		if err := once(f, rest[i]); err != nil {
+			return nil, err
+		}
 		out = append(out, "--"+long+"="+rest[i])
 		for severalValues[long] && i+1 < len(rest) && !strings.HasPrefix(rest[i+1], "-") {
 			i++
