@@ -25,11 +25,12 @@ var termsServer = map[string]string{
 	"every answered request was counted; %d failed on the way, the server says of %.0f that they were aborted":                              "每个已回答的请求都计入；途中失败 {1} 个，服务端称其中 {2} 个被中止",
 
 	"prefix caching": "前缀缓存", "prefix caching %s: %s": "前缀缓存 {1}：{2}", "on": "开启", "off": "关闭", "cold": "冷", "warm": "热", "as-is": "原样", "cache %s: %s": "缓存 {1}：{2}", "NOT AS ASKED FOR: %s": "与要求不符：{1}",
-	"cold was asked for and nothing tells whether it was: the server counts no hits and its usage has no cached_tokens":               "要求冷缓存，但无从得知是否如此：服务端不统计命中，usage 中也没有 cached_tokens",
-	"cold was asked for, and %.1f %% of the prompt tokens came from the prefix cache":                                                 "要求冷缓存，但 {1} % 的提示词元来自前缀缓存",
-	"%.1f %% of the prompts' text repeats the beginning of another prompt of this run, which no reset changes":                        "{1} % 的提示文本与本次运行中另一提示的开头相同，重置无法改变",
-	"warm was asked for, and only %.1f %% of the prompt tokens came from the prefix cache: prefix caching is off":                     "要求热缓存，但只有 {1} % 的提示词元来自前缀缓存：前缀缓存未开启",
-	"warm was asked for, and only %.1f %% of the prompt tokens came from the prefix cache: the cache may be smaller than the prompts": "要求热缓存，但只有 {1} % 的提示词元来自前缀缓存：缓存可能小于提示",
+	"cold was asked for and nothing tells whether it was: the server counts no hits and its usage has no cached_tokens":                                                                                  "要求冷缓存，但无从得知是否如此：服务端不统计命中，usage 中也没有 cached_tokens",
+	"cold: %.1f %% of the prompt tokens came from the prefix cache, all of which the prompts explain: %.1f %% of their text repeats the beginning of another prompt of this run, which no reset changes": "冷缓存：{1} % 的提示词元来自前缀缓存，均由提示自身解释：{2} % 的文本与本次运行中另一提示的开头相同，重置无法改变",
+	"cold was asked for, and %.1f %% of the prompt tokens came from the prefix cache":                                                                                                                    "要求冷缓存，但 {1} % 的提示词元来自前缀缓存",
+	"%.1f %% of the prompts' text repeats the beginning of another prompt of this run, which no reset changes":                                                                                           "{1} % 的提示文本与本次运行中另一提示的开头相同，重置无法改变",
+	"warm was asked for, and only %.1f %% of the prompt tokens came from the prefix cache: prefix caching is off":                                                                                        "要求热缓存，但只有 {1} % 的提示词元来自前缀缓存：前缀缓存未开启",
+	"warm was asked for, and only %.1f %% of the prompt tokens came from the prefix cache: the cache may be smaller than the prompts":                                                                    "要求热缓存，但只有 {1} % 的提示词元来自前缀缓存：缓存可能小于提示",
 
 	"header %s": "响应头 {1}", "answer of /v1/models": "/v1/models 的响应", "the server does not count requests of this kind": "服务端不统计此类请求", "not to be told: %s": "无法判断：{1}",
 

@@ -6,7 +6,9 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"slices"
+	"strings"
 
 	"ais_bench/datasets"
 	"ais_bench/outputs"
@@ -133,6 +135,36 @@ func recoverAnswers(run *outputs.Run, t *Task, set *datasets.Set, note func(stri
 		}
 	}
 	return left, w.Close()
+}
+
+// otherModel refuses to put the answers of a new model beside those of a run that
+// are of others: the run would look as if it had compared them under one load. Other
+// data sets of its models, and some of its models alone, may go on.
+func otherModel(run *outputs.Run, plan *Plan) error {
+	pairs, err := run.Pairs()
+	if err != nil {
+		return fmt.Errorf("resume %s: %w", run.Dir(), err)
+	}
+	planned, held := map[string]bool{}, map[string]bool{}
+	for i := range plan.Tasks {
+		planned[outputs.FileName(plan.Tasks[i].ModelAbbr)] = true
+	}
+	var names []string
+	missing := false
+	for _, p := range pairs {
+		if name := outputs.FileName(p.Model); !held[name] {
+			held[name] = true
+			names = append(names, p.Model)
+			missing = missing || !planned[name]
+		}
+	}
+	for i := range plan.Tasks {
+		if m := plan.Tasks[i].ModelAbbr; missing && !held[outputs.FileName(m)] {
+			slices.Sort(names)
+			return fmt.Errorf("--reuse %s: the run holds answers of %s, and this command asks %s: leave --reuse out for a run of its own, or choose the run's models too", filepath.Base(run.Dir()), strings.Join(names, ", "), m)
+		}
+	}
+	return nil
 }
 
 // fingerprint identifies what an answer depends on besides the sample: answers

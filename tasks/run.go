@@ -248,6 +248,11 @@ func Run(ctx context.Context, plan *Plan, opts Options) (*Outcome, error) {
 		if out.Run, note, err = FindRun(opts.WorkDir, opts.Reuse, opts.Mode, plan); note != "" {
 			opts.Observer.Note(note)
 		}
+		if err == nil && opts.Mode.infers() {
+			if err := otherModel(out.Run, plan); err != nil {
+				return nil, err
+			}
+		}
 		opts.resuming = true
 	case opts.RunDir != "":
 		out.Run, err = outputs.CreateIn(opts.RunDir)

@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/urfave/cli/v2"
 
@@ -103,6 +104,11 @@ func benchRunWith(c *cli.Context, o bench.Options, m metrics.Options, sections f
 	}
 	s, err := bench.Prepare(before, o)
 	if err != nil {
+		if launched != nil {
+			if died := launched.DiedWithin(time.Second); died != "" { // what it broke off says less than that it ended
+				return withEngine(died, ownFlags(err))
+			}
+		}
 		if before.Err() != nil {
 			return errors.New("interrupted before the first request")
 		}

@@ -301,6 +301,9 @@ func showServe(c *cli.Context, s *bench.Session, out *tasks.Outcome, v vllm.Opti
 	if note := otherCount(out, r); note != "" {
 		fmt.Fprintln(c.App.Writer, note)
 	}
+	if n := c.Int("max-concurrency"); n > 0 && int(r.MaxConcurrentRequests) > n {
+		fmt.Fprintf(c.App.Writer, "Peak concurrent requests is vLLM's: all that were in flight at any time within one second; no more than %d were at once.\n", n)
+	}
 	if path, appending := resultPath(c, r); path != "" {
 		extra, err := serveExtra(s, out, r)
 		if err != nil {

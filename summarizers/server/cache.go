@@ -23,7 +23,12 @@ type CacheTruth struct {
 	UsagePrompt int64    `json:"usage_prompt_tokens"`
 	SharedShare *float64 `json:"shared_share"`   // of the prompts' text among themselves
 	Flag        string   `json:"flag,omitempty"` // why the state is not what was asked for
+	Note        string   `json:"note,omitempty"` // why hits of a cold run are none of an earlier one's
 }
+
+// sharedSlack is how much the hit rate may exceed what the prompts share among
+// themselves: that is of their text, the rate is of tokens and of whole blocks.
+const sharedSlack = 0.01
 
 // coldHits is the hit rate from which on a cold run is flagged.
 const coldHits = 0.01
@@ -63,6 +68,8 @@ func (t *CacheTruth) flag() {
 	switch {
 	case t.Mode == "cold" && rate == nil:
 		t.Flag = "cold was asked for and nothing tells whether it was: the server counts no hits and its usage has no cached_tokens"
+	case t.Mode == "cold" && *rate >= coldHits && t.SharedShare != nil && *rate <= *t.SharedShare+sharedSlack:
+		t.Note = fmt.Sprintf("cold: %.1f %% of the prompt tokens came from the prefix cache, all of which the prompts explain: %.1f %% of their text repeats the beginning of another prompt of this run, which no reset changes", 100**rate, 100**t.SharedShare)
 	case t.Mode == "cold" && *rate >= coldHits:
 		t.Flag = fmt.Sprintf("cold was asked for, and %.1f %% of the prompt tokens came from the prefix cache", 100**rate)
 		if s := t.SharedShare; s != nil && *s >= coldHits {

@@ -439,7 +439,8 @@ func TestCacheTruth(t *testing.T) {
 	}{
 		"cold and cold":            {"cold", 5, true, 0, nil, "", 0.005, true},
 		"cold and warm":            {"cold", 100, true, 10, nil, "cold was asked for, and 10.0 % of the prompt tokens came from the prefix cache", 0.1, true},
-		"cold with shared prompts": {"cold", 100, true, 10, &share, "30.0 % of the prompts' text repeats", 0.1, true},
+		"cold with shared prompts": {"cold", 310, true, 31, &share, "", 0.31, true}, // up to a point more
+		"cold, more than shared":   {"cold", 320, true, 32, &share, "30.0 % of the prompts' text repeats", 0.32, true},
 		"counters that stay 0":     {"cold", 0, true, 10, nil, "cold was asked for, and 10.0 %", 0, true},
 		"cold, nobody tells":       {"cold", 0, false, outputs.UnknownTokens, nil, "nothing tells whether", 0, false},
 		"warm and warm":            {"warm", 960, true, 96, nil, "", 0.96, true},
@@ -462,6 +463,9 @@ func TestCacheTruth(t *testing.T) {
 		at(second, 400, 1000) // the warm-up's are not the run's
 		at(100*second, 400+c.hits, 2000)
 		cache := s.analyze().Cache
+		if (cache.Note != "") != (name == "cold with shared prompts") {
+			t.Errorf("%s: note %q", name, cache.Note)
+		}
 		if (cache.Flag == "") != (c.flag == "") || !strings.Contains(cache.Flag, c.flag) {
 			t.Errorf("%s: flag %q, want %q", name, cache.Flag, c.flag)
 		}

@@ -86,6 +86,9 @@ func (a *Analysis) bothSides() outputs.Table {
 		if c.How != "" {
 			t.Notes = append(t.Notes, "cache "+c.Mode+": "+c.How)
 		}
+		if c.Note != "" {
+			t.Notes = append(t.Notes, c.Note)
+		}
 		if c.Flag != "" {
 			t.Notes = append(t.Notes, "NOT AS ASKED FOR: "+c.Flag)
 		}

@@ -207,6 +207,16 @@ func (e *Engine) Died() string {
 	return *e.facts.Died
 }
 
+// DiedWithin is Died for a failure that an engine's death would explain: a connection
+// breaks a moment before the process has ended.
+func (e *Engine) DiedWithin(wait time.Duration) string {
+	select {
+	case <-e.ended:
+	case <-time.After(wait):
+	}
+	return e.Died()
+}
+
 // Watch is a channel that closes with stop, or when the engine ends by itself,
 // of which note is then told. It is for what must not go on without the engine.
 func (e *Engine) Watch(stop <-chan struct{}, note func(string)) <-chan struct{} {
