@@ -375,9 +375,10 @@ func TestTimeouts(t *testing.T) {
 			time.Sleep(2 * time.Duration(short))
 			c.finish(1)
 		}, outputs.StatusOK},
-		{"events keep a stream from being idle", Timeouts{Idle: 2 * short}, func(c *call) {
+		// Long in all beside the limit, with gaps far below it: a busy machine stretches them.
+		{"events keep a stream from being idle", Timeouts{Idle: 8 * short}, func(c *call) {
 			c.send(sseHead)
-			for range 12 {
+			for range 36 {
 				c.text("a")
 				time.Sleep(time.Duration(short) / 3)
 			}
