@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"os"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -181,6 +182,8 @@ func (e *EnvironmentError) Unwrap() error { return e.Err }
 func OpenRun(workDir, reuse string) (*outputs.Run, error) {
 	dir := reuse
 	switch {
+	case reuse == "":
+		return nil, &EnvironmentError{errors.New("open run: the name is empty; give a run folder's name, its path, or latest")}
 	case reuse == "latest":
 		dirs, err := outputs.Runs(workDir)
 		if err != nil {
@@ -196,6 +199,11 @@ func OpenRun(workDir, reuse string) (*outputs.Run, error) {
 		}
 	case !strings.ContainsAny(reuse, `/\`):
 		dir = filepath.Join(workDir, reuse)
+		if here, err := os.Stat(reuse); err == nil && here.IsDir() {
+			if _, err := os.Stat(dir); errors.Is(err, fs.ErrNotExist) {
+				return nil, &EnvironmentError{fmt.Errorf("open run %s: there is none of that name in %s; for the folder here give .%c%s", reuse, workDir, filepath.Separator, reuse)}
+			}
+		}
 	}
 	run, err := outputs.Open(dir)
 	if err != nil {

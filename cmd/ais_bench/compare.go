@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"io"
 	"math"
 	"os"
 	"path/filepath"
@@ -13,6 +14,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"ais_bench/outputs"
+	"ais_bench/summarizers"
 	"ais_bench/summarizers/compare"
 	"ais_bench/summarizers/metrics"
 	"ais_bench/tasks"
@@ -70,7 +72,7 @@ func compareAction(c *cli.Context) error {
 	if l := c.String("lang"); l != "en" && l != "zh" {
 		return usagef("--lang %s: give en or zh", l)
 	}
-	r, err := compareAll(c.String("work-dir"), args, o)
+	r, err := compareAll(c.String("work-dir"), args, o, c.App.ErrWriter)
 	if err != nil {
 		return err
 	}
@@ -129,7 +131,7 @@ type point struct {
 }
 
 // compareAll compares every argument with the first, point by point.
-func compareAll(workDir string, args []string, o compare.Options) (*compare.Result, error) {
+func compareAll(workDir string, args []string, o compare.Options, warnings io.Writer) (*compare.Result, error) {
 	var names []string
 	var sides [][]point
 	for _, arg := range args {
@@ -143,6 +145,7 @@ func compareAll(workDir string, args []string, o compare.Options) (*compare.Resu
 	if err := namedOnce(sides); err != nil {
 		return nil, err
 	}
+	warnOfEvidence(sides, warnings)
 	labels, err := commonPoints(names, sides)
 	if err != nil {
 		return nil, err
@@ -167,6 +170,22 @@ func compareAll(workDir string, args []string, o compare.Options) (*compare.Resu
 		return results[0], nil
 	}
 	return compare.Merge(results, labels), nil
+}
+
+// warnOfEvidence says which runs are not as their manifests say.
+func warnOfEvidence(sides [][]point, w io.Writer) {
+	for _, points := range sides {
+		for _, p := range points {
+			for _, in := range p.inputs {
+				if in.Run == nil || in.Manifest == nil {
+					continue
+				}
+				for _, text := range in.Run.Mismatches(in.Manifest) {
+					fmt.Fprintf(w, "warning: %s: %s\n", in.Name, summarizers.Untrusted(text))
+				}
+			}
+		}
+	}
 }
 
 // namedOnce refuses a run that stands on two sides, or twice on one: it is no repeat

@@ -96,6 +96,9 @@ func quietUsageErrors(c *cli.Command) {
 	c.OnUsageError = func(_ *cli.Context, err error, _ bool) error { return usage(err) }
 	c.HideHelpCommand = true
 	finiteFlags(c.Flags)
+	if c.Action != nil {
+		apart(c)
+	}
 	for _, s := range c.Subcommands {
 		quietUsageErrors(s)
 	}
