@@ -81,7 +81,7 @@ func TestReadSyntheticRefuses(t *testing.T) {
 		{"a.py", "synthetic_config = {\"Type\": \"string\"\n", "does not end"},
 		{"a.py", change(`"String"`, `"strin"`), `Type "strin" is unknown; did you mean "string"`},
 		{"a.py", change("12", "0"), "RequestCount must be between 1 and 1048576, got 0"},
-		{"a.py", change("12", "2**20"), "[9:21]"},
+		{"a.py", change("12", "2**20"), `line 9: key RequestCount: give a whole number, not the text "2**20"`},
 		{"a.py", change(`"RequestSize"`, `"RequestSise"`), `did you mean "RequestSize"`},
 		{"a.py", change(`"zipf"`, `"zip"`), `StringConfig.Input: Method "zip" is unknown; did you mean "zipf"`},
 		{"a.py", change(`"Alpha": 1.5, `, ""), "StringConfig.Input: zipf needs Alpha, MinValue, MaxValue in Params; Alpha is missing"},
