@@ -111,14 +111,14 @@ func (s *Synthetic) Check() error {
 	switch s.Kind() {
 	case "string":
 		if s.StringConfig == nil {
-			return errors.New("Type string needs StringConfig with Input and Output")
+			return errors.New("the Type string needs StringConfig with Input and Output")
 		}
 		return errors.Join(s.StringConfig.Input.check("StringConfig.Input"), s.StringConfig.Output.check("StringConfig.Output"))
 	case "tokenid":
 		c := s.TokenIDConfig
 		switch {
 		case c == nil:
-			return errors.New("Type tokenid needs TokenIdConfig with RequestSize")
+			return errors.New("the Type tokenid needs TokenIdConfig with RequestSize")
 		case c.Input != nil && c.RequestSize != 0:
 			return errors.New("TokenIdConfig: RequestSize and Input both say how long prompts are; leave one out")
 		case c.Input == nil && c.RequestSize == 0:
@@ -134,7 +134,7 @@ func (s *Synthetic) Check() error {
 		}
 		return nil
 	}
-	return fmt.Errorf("Type %q is unknown%s; give string or tokenid", s.Type, didYouMean(s.Type, []string{"string", "tokenid"}))
+	return fmt.Errorf("the Type %q is unknown%s; give string or tokenid", s.Type, didYouMean(s.Type, []string{"string", "tokenid"}))
 }
 
 // Kind is Type in AISBench's own spelling, which does not mind case.

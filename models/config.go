@@ -145,6 +145,13 @@ var Types = map[string]Protocol{
 // Protocol is the wire protocol of the configured type, "" when unknown.
 func (c Config) Protocol() Protocol { return Types[c.Type] }
 
+// Generates reports whether answers are generated text: embeddings and rankings are
+// numbers, of which no output tokens are counted.
+func (c Config) Generates() bool {
+	p := c.Protocol()
+	return p != Embeddings && p != Rerank
+}
+
 // Simulated reports whether the caller has to start the built-in simulator and
 // put its address into URL before making a client.
 func (c Config) Simulated() bool { return strings.HasPrefix(c.Type, "sim_") }

@@ -20,7 +20,7 @@ func (r *Run) Mismatches(m *Manifest) []string {
 	add := func(format string, args ...any) { out = append(out, fmt.Sprintf(format, args...)) }
 	switch m.State {
 	case StateRunning:
-		add("manifest.json: the run is still going on, or it was killed: it left no end; continue it with --reuse")
+		add("manifest.json: the run is still going on, or it was killed: it left no end; an accuracy run goes on with --reuse, another is measured anew")
 		return out
 	case StateDone, StateInterrupted, StateFailed:
 	default:

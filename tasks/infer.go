@@ -259,7 +259,7 @@ func (in *inference) exchange(ctx context.Context, q question, s load.Slot, roun
 		}
 		res.Decode()
 		rec := newRecord(res, req)
-		distrust(rec, req, answersOf(in.svc.cfg, req))
+		distrust(rec, req, in.svc.cfg, answersOf(in.svc.cfg, req))
 		in.label(rec, q, round, turn, attempt, s)
 		write := func(last bool) {
 			in.storePrompt(rec, req, in.hashes[q.index])

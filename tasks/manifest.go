@@ -375,13 +375,6 @@ func keepHealth(m *outputs.Manifest, health map[string]any, session int) {
 	}
 }
 
-func relative(run *outputs.Run, path string) string {
-	if n := len(run.Dir()) + 1; len(path) > n {
-		return path[n:]
-	}
-	return path
-}
-
 func clockInfo(out *Outcome) *outputs.ClockInfo {
 	r := out.Clock.Report()
 	c := &outputs.ClockInfo{ZeroWall: out.Clock.Zero().Format(time.RFC3339Nano), StampSource: "userspace"}

@@ -7,6 +7,8 @@ import (
 	"strings"
 
 	"github.com/urfave/cli/v2"
+
+	"ais_bench/outputs"
 )
 
 // outputFlags name the files that commands write.
@@ -32,12 +34,12 @@ func apart(c *cli.Command) {
 
 func outputsApart(c *cli.Context, flags []cli.Flag) error {
 	inputs := map[string]string{} // path → how the command line names it
-	var outputs []*cli.StringFlag
+	var written []*cli.StringFlag
 	for _, f := range flags {
 		switch f := f.(type) {
 		case *cli.StringFlag:
 			if slices.Contains(outputFlags, f.Name) {
-				outputs = append(outputs, f)
+				written = append(written, f)
 			} else if v := c.String(f.Name); v != "" && f.Name != "result-dir" {
 				inputs[v] = "--" + f.Name
 			}
@@ -50,7 +52,7 @@ func outputsApart(c *cli.Context, flags []cli.Flag) error {
 	for _, v := range c.Args().Slice() {
 		inputs[v] = "the command"
 	}
-	for _, f := range outputs {
+	for _, f := range written {
 		path := c.String(f.Name)
 		if path == "" || path == "-" {
 			continue
@@ -81,7 +83,11 @@ func runOf(path string) string {
 		return ""
 	}
 	for dir := filepath.Dir(path); ; dir = filepath.Dir(dir) {
-		if _, err := os.Stat(filepath.Join(dir, "manifest.json")); err == nil {
+		var m struct {
+			Version int    `json:"manifest_version"`
+			Run     string `json:"run"`
+		}
+		if outputs.ReadJSON(filepath.Join(dir, "manifest.json"), &m) == nil && m.Version > 0 && m.Run != "" { // others have files of that name
 			rel, _ := filepath.Rel(dir, path)
 			first, _, _ := strings.Cut(filepath.ToSlash(rel), "/")
 			if slices.Contains(runFiles, first) || strings.HasSuffix(first, ".jsonl") && first == rel {

@@ -32,6 +32,9 @@ var valueOf = map[string]func(string) bool{
 	"by-length-bucket": func(s string) bool { return s[0] >= '0' && s[0] <= '9' || strings.HasPrefix(s, "short,") },
 }
 
+// decides are the flags of benchmarks whose last value does not silently win.
+var decides = map[string]bool{"contract": true, "baseline": true, "slo": true, "goodput": true}
+
 // normalizeArgs rewrites args (without the program's name) for app.
 func normalizeArgs(app *cli.App, args []string) ([]string, error) {
 	commands, flags := app.Commands, app.Flags
@@ -58,7 +61,10 @@ func normalizeArgs(app *cli.App, args []string) ([]string, error) {
 		if severalValues[name] {
 			return nil
 		}
-		if v, ok := given[name]; ok && v != value { // the last would win, and nobody would know; the value may be a key
+		// The last would win, as in vLLM's and AISBench's parsers, whose command lines
+		// may rely on it; what decides a verdict must not be won by accident. The value
+		// may be a key and is not shown.
+		if v, ok := given[name]; ok && v != value && (len(path) == 0 || path[0] != "bench" || decides[name]) {
 			return fmt.Errorf("flag \"--%s\" of `%s` is given twice, with different values: give it once", name, where)
 		}
 		given[name] = value

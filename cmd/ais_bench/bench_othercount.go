@@ -1,22 +1,33 @@
 package main
 
 import (
+	"errors"
 	"fmt"
+	"iter"
 
+	"ais_bench/outputs"
 	"ais_bench/summarizers/vllm"
-	"ais_bench/tasks"
 )
 
 // otherCount is a line beneath vLLM's table where vLLM would call another number of
-// requests successful than this tool does; "" where they agree.
-func otherCount(out *tasks.Outcome, r *vllm.Result) string {
+// the measured requests successful than this tool does; "" where they agree. What was
+// cut off by the user has failed for both.
+func otherCount(records iter.Seq2[*outputs.Record, error], r *vllm.Result) (string, error) {
 	answered, failed := 0, 0
-	for _, t := range out.Tasks {
-		if t.Inference != nil {
-			answered, failed = answered+t.Inference.Answered, failed+t.Inference.Failed
+	for rec, err := range records {
+		var damage *outputs.DamageError
+		switch {
+		case errors.As(err, &damage):
+		case err != nil:
+			return "", err
+		case rec.Phase != outputs.PhaseMeasured && rec.Phase != "":
+		case rec.OK():
+			answered++
+		default:
+			failed++
 		}
 	}
-	return countsDiffer(answered, failed, r.Completed, r.Failed)
+	return countsDiffer(answered, failed, r.Completed, r.Failed), nil
 }
 
 func countsDiffer(answered, failed, theirs, theirFailed int) string {

@@ -298,11 +298,15 @@ func showServe(c *cli.Context, s *bench.Session, out *tasks.Outcome, v vllm.Opti
 	if err := vllm.Console(c.App.Writer, r); err != nil {
 		return fmt.Errorf("print the result: %w", err)
 	}
-	if note := otherCount(out, r); note != "" {
+	note, err := otherCount(s.Records(out), r)
+	if err != nil {
+		return &tasks.EnvironmentError{Err: err}
+	}
+	if note != "" {
 		fmt.Fprintln(c.App.Writer, note)
 	}
 	if n := c.Int("max-concurrency"); n > 0 && int(r.MaxConcurrentRequests) > n {
-		fmt.Fprintf(c.App.Writer, "Peak concurrent requests is vLLM's: all that were in flight at any time within one second; no more than %d were at once.\n", n)
+		fmt.Fprintf(c.App.Writer, "Peak concurrent requests is vLLM's: all that were in flight at any time within one second; no more than %d were at once.\n", r.PeakInFlight)
 	}
 	if path, appending := resultPath(c, r); path != "" {
 		extra, err := serveExtra(s, out, r)

@@ -399,6 +399,11 @@ func carryOut(c *cli.Context, plan *tasks.Plan, opts tasks.Options) error {
 	var v *contract.Verdict
 	var gateErr error
 	if anyAnswer(out) {
+		if g == nil && c.IsSet("reuse") { // the run's own contract: a verdict from before would be of other figures
+			if g, err = ownGate(c, out.Run); err != nil {
+				return withEngine(died, err)
+			}
+		}
 		v, gateErr = g.keep(out.Run)
 	}
 	reportErr := writeReports(c, out.Run, opts.Mode, out, v)
@@ -418,6 +423,16 @@ func carryOut(c *cli.Context, plan *tasks.Plan, opts tasks.Options) error {
 		return withEngine(died, err)
 	}
 	return withEngine(died, errors.Join(gateErr, reportErr, calErr))
+}
+
+// ownGate is the contract that a continued run was started with, nil without one.
+func ownGate(c *cli.Context, run *outputs.Run) (*gate, error) {
+	o, err := metricOptions(c)
+	if err != nil {
+		return nil, err
+	}
+	g, _, err := reportVerdict(c, run, o)
+	return g, err
 }
 
 // evaluateGate is the contract of an evaluation.

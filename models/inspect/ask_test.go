@@ -52,7 +52,7 @@ func TestAskExplains(t *testing.T) {
 		"404":      {web(http.NotFound), "it answers HTTP 404 Not Found: there is no such path"},
 		"401":      {web(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(401) }), "it asks for a key"},
 		"500":      {web(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(500) }), "look at the server's log"},
-		"circle":   {web(func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, r.URL.Path, 302) }), "redirects in a circle"},
+		"circle":   {web(func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, r.URL.Path, http.StatusFound) }), "redirects in a circle"},
 		"ssh":      {raw("SSH-2.0-OpenSSH_9.6\r\n"), "no HTTP, something else than a web server listens there"},
 		"hangs up": {raw(""), "closed without a complete answer"},
 		"no TLS":   {strings.Replace(web(http.NotFound), "http://", "https://", 1), "speaks no TLS: use http://"},

@@ -16,8 +16,9 @@ var known = map[string][]string{
 	// OpenAI's, then those that vLLM, SGLang, TGI, Anthropic and Gemini use beside
 	// them; none is an answer that named no reason.
 	"finish_reasons": {"stop", "length", "tool_calls", "content_filter", "function_call", "error", "abort", "repetition", "eos_token", "stop_sequence",
-		"end_turn", "max_tokens", "tool_use", "refusal", "pause_turn", "safety", "recitation", "cancelled", "timeout", "none"},
-	"token_sources": {string(outputs.TokensUsage), string(outputs.TokensServerTokenize), string(outputs.TokensLocalTokenizer), string(outputs.TokensUnknown)},
+		"end_turn", "max_tokens", "model_length", "max_length", "sensitive", "insufficient_system_resource", "network_error", "blocklist", "prohibited_content", "spii", "malformed_function_call", "other", "tool_use", "refusal", "pause_turn", "safety", "recitation", "cancelled", "timeout", "none"},
+	"token_sources": {string(outputs.TokensUsage), string(outputs.TokensServerTokenize), string(outputs.TokensLocalTokenizer), string(outputs.TokensUnknown),
+		string(outputs.TokensImpossible), string(outputs.TokensImpossible.CountedBy(outputs.TokensServerTokenize)), string(outputs.TokensImpossible.CountedBy(outputs.TokensLocalTokenizer))},
 }
 
 // choicesOf are the values of a group that are known or were seen in the runs.
