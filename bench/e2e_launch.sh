@@ -98,7 +98,7 @@ if [ "${E2E_VLLM:-0}" = 1 ]; then
   export VLLM_CPU_KVCACHE_SPACE=1 VLLM_SERVER_DEV_MODE=1 HF_HUB_OFFLINE=1 VLLM_NO_USAGE_STATS=1
   metrics=(--server-metrics --server-metrics-interval 500ms) # llama-cpp-python's server has none
   vllm="$dir/vllm/bin/vllm serve $dir/smollm2 --served-model-name smollm2 --host {host} --port {port} --dtype bfloat16 --max-model-len 2048 --enforce-eager --gpu-memory-utilization 0.2"
-  measure vllm-run "$vllm --max-num-seqs 8" "${metrics[@]}" --random-input-len 96 --random-output-len 24 --temperature 0
+  measure vllm-run "$vllm --max-num-seqs 8" "${metrics[@]}" --random-input-len 256 --random-output-len 24 --temperature 0 # two KV blocks of this build: less is never reused
   echo "== vllm: grid"
   rm -rf "$dir/vllm-grid"
   "$bin" bench grid --launch "$vllm --max-num-seqs {max_num_seqs} --max-num-batched-tokens {mnbt}" --param max_num_seqs=2,8 mnbt=128,2048 --num-prompts "$n" --max-concurrency 8 \

@@ -30,7 +30,7 @@ var termsServer = map[string]string{
 	"cold was asked for, and %.1f %% of the prompt tokens came from the prefix cache":                                                                                                                    "要求冷缓存，但 {1} % 的提示词元来自前缀缓存",
 	"%.1f %% of the prompts' text repeats the beginning of another prompt of this run, which no reset changes":                                                                                           "{1} % 的提示文本与本次运行中另一提示的开头相同，重置无法改变",
 	"warm was asked for, and only %.1f %% of the prompt tokens came from the prefix cache: prefix caching is off":                                                                                        "要求热缓存，但只有 {1} % 的提示词元来自前缀缓存：前缀缓存未开启",
-	"warm was asked for, and only %.1f %% of the prompt tokens came from the prefix cache: the cache may be smaller than the prompts":                                                                    "要求热缓存，但只有 {1} % 的提示词元来自前缀缓存：缓存可能小于提示",
+	"warm was asked for, and only %.1f %% of the prompt tokens came from the prefix cache: the cache may be smaller than the prompts, or a block of it longer than one":                                  "要求热缓存，但只有 {1} % 的提示词元来自前缀缓存：缓存可能小于提示，或单个缓存块比提示还长",
 
 	"header %s": "响应头 {1}", "answer of /v1/models": "/v1/models 的响应", "the server does not count requests of this kind": "服务端不统计此类请求", "not to be told: %s": "无法判断：{1}",
 

@@ -80,7 +80,7 @@ func (t *CacheTruth) flag() {
 		if t.State == "off" {
 			t.Flag += ": prefix caching is off"
 		} else {
-			t.Flag += ": the cache may be smaller than the prompts"
+			t.Flag += ": the cache may be smaller than the prompts, or a block of it longer than one"
 		}
 	}
 }
