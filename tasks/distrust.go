@@ -15,7 +15,7 @@ func distrust(rec *outputs.Record, req *models.Request, cfg models.Config, answe
 		return
 	}
 	none := rec.OutputTokens == 0 && shown(rec) > 0 && cfg.Generates() && !echoed(req, cfg)
-	// Engines before 2025 sum the cached tokens of all n answers.
+	// Some engines sum the cached tokens of all n answers.
 	cached := rec.InputTokens >= 0 && int64(rec.CachedTokens) > int64(rec.InputTokens)*int64(max(answers, 1))
 	if !none && !cached && !tooMany(rec, req, answers) {
 		return

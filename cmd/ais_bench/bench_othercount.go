@@ -1,7 +1,6 @@
 package main
 
 import (
-	"errors"
 	"fmt"
 	"iter"
 
@@ -14,18 +13,15 @@ import (
 // cut off by the user has failed for both.
 func otherCount(records iter.Seq2[*outputs.Record, error], r *vllm.Result) (string, error) {
 	answered, failed := 0, 0
-	for rec, err := range records {
-		var damage *outputs.DamageError
-		switch {
-		case errors.As(err, &damage):
-		case err != nil:
-			return "", err
-		case rec.Phase != outputs.PhaseMeasured && rec.Phase != "":
-		case rec.OK():
+	err := outputs.EachMeasured(records, func(rec *outputs.Record) {
+		if rec.OK() {
 			answered++
-		default:
+		} else {
 			failed++
 		}
+	})
+	if err != nil {
+		return "", err
 	}
 	return countsDiffer(answered, failed, r.Completed, r.Failed), nil
 }

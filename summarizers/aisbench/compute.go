@@ -2,7 +2,6 @@ package aisbench
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
 	"iter"
 	"math"
@@ -102,7 +101,7 @@ func Compute(records iter.Seq2[*outputs.Record, error], o Options) (*Result, err
 
 func total(records iter.Seq2[*outputs.Record, error], o Options) (*Result, error) {
 	t := tally{o: o, stage: StageTotal, first: math.Inf(1), last: math.Inf(-1), limit: math.Inf(1)}
-	if err := eachMeasured(records, func(rec *outputs.Record) {
+	if err := outputs.EachMeasured(records, func(rec *outputs.Record) {
 		t.total++
 		if q, ok := seen(rec); ok {
 			t.add(q)
@@ -119,7 +118,7 @@ func total(records iter.Seq2[*outputs.Record, error], o Options) (*Result, error
 // stable takes the requests that start within the window, in full.
 func stable(records iter.Seq2[*outputs.Record, error], o Options) (*Result, error) {
 	var all []request
-	if err := eachMeasured(records, func(rec *outputs.Record) {
+	if err := outputs.EachMeasured(records, func(rec *outputs.Record) {
 		if q, ok := seen(rec); ok {
 			all = append(all, request{start: q.start, end: q.end})
 		}
@@ -138,7 +137,7 @@ func stable(records iter.Seq2[*outputs.Record, error], o Options) (*Result, erro
 	for _, q := range all {
 		first = min(first, q.start)
 	}
-	if err := eachMeasured(records, func(rec *outputs.Record) {
+	if err := outputs.EachMeasured(records, func(rec *outputs.Record) {
 		if q, ok := seen(rec); ok && q.start >= from && q.start <= to {
 			t.total++
 			t.add(q)
@@ -183,22 +182,6 @@ func window(all []request, limit int) (from, to float64, err error) {
 			ErrNoStableStage, limit, reached, peak)
 	}
 	return from, to, nil
-}
-
-func eachMeasured(records iter.Seq2[*outputs.Record, error], do func(*outputs.Record)) error {
-	for rec, err := range records {
-		var damage *outputs.DamageError
-		if errors.As(err, &damage) {
-			continue
-		}
-		if err != nil {
-			return err
-		}
-		if rec.Phase == outputs.PhaseMeasured || rec.Phase == "" {
-			do(rec)
-		}
-	}
-	return nil
 }
 
 // tally sums up the requests of one stage.

@@ -2,7 +2,6 @@ package vllm
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
 	"iter"
 	"math"
@@ -46,7 +45,7 @@ func Compute(records Records, o Options) (*Result, error) {
 	// The seconds of the peak rate begin at the earliest start, which has to be
 	// known before the first chunk is counted.
 	total := 0
-	if err := eachMeasured(records, func(rec *outputs.Record) {
+	if err := outputs.EachMeasured(records, func(rec *outputs.Record) {
 		total++
 		if q := see(rec); q.OK {
 			p.origin(q.Start)
@@ -54,7 +53,7 @@ func Compute(records Records, o Options) (*Result, error) {
 	}); err != nil {
 		return nil, fmt.Errorf("compute profile vllm: %w", err)
 	}
-	if err := eachMeasured(records, func(rec *outputs.Record) {
+	if err := outputs.EachMeasured(records, func(rec *outputs.Record) {
 		t.span.add(rec)
 		q := see(rec)
 		if q.OK {
@@ -99,23 +98,6 @@ func Compute(records Records, o Options) (*Result, error) {
 		return cmp.Or(cmp.Compare(a.order, b.order), cmp.Compare(a.scheduled, b.scheduled), cmp.Compare(a.Start, b.Start))
 	})
 	return r, nil
-}
-
-// eachMeasured calls do for every measured record.
-func eachMeasured(records Records, do func(*outputs.Record)) error {
-	for rec, err := range records {
-		var damage *outputs.DamageError
-		if errors.As(err, &damage) {
-			continue
-		}
-		if err != nil {
-			return err
-		}
-		if rec.Phase == outputs.PhaseMeasured || rec.Phase == "" {
-			do(rec)
-		}
-	}
-	return nil
 }
 
 // Completed reports whether vLLM's client would have called a generation a

@@ -35,7 +35,7 @@ func (t *Throughput) totalKnown() bool  { return t.promptKnown() && t.outputKnow
 func ComputeThroughput(records Records) (*Throughput, error) {
 	t := &Throughput{}
 	var s span
-	if err := eachMeasured(records, func(rec *outputs.Record) {
+	if err := outputs.EachMeasured(records, func(rec *outputs.Record) {
 		s.add(rec)
 		if !rec.OK() {
 			t.Failed++
@@ -117,7 +117,7 @@ func ComputeLatency(records Records, iteration func(*outputs.Record) int) (*Late
 	}
 	batches := map[int]*batch{}
 	var order []int
-	if err := eachMeasured(records, func(rec *outputs.Record) {
+	if err := outputs.EachMeasured(records, func(rec *outputs.Record) {
 		i := iteration(rec)
 		b := batches[i]
 		if b == nil {

@@ -91,7 +91,7 @@ func ComputeSGLang(records Records, o SGLangOptions) (*SGLangResult, error) {
 	var p peaks
 	var s span
 	completed := func(rec *outputs.Record) bool { return completedSGLang(rec, o.completions()) }
-	if err := eachMeasured(records, func(rec *outputs.Record) {
+	if err := outputs.EachMeasured(records, func(rec *outputs.Record) {
 		if completed(rec) {
 			p.origin(seconds(rec.Sent))
 		}
@@ -101,7 +101,7 @@ func ComputeSGLang(records Records, o SGLangOptions) (*SGLangResult, error) {
 	if o.Started != nil {
 		s.from(*o.Started)
 	}
-	if err := eachMeasured(records, func(rec *outputs.Record) {
+	if err := outputs.EachMeasured(records, func(rec *outputs.Record) {
 		s.add(rec)
 		q := begin(rec)
 		cached := int(max(rec.CachedTokens, 0))
