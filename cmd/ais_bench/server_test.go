@@ -149,13 +149,29 @@ func ask(url string) error {
 	return nil
 }
 
-// between puts a handler before a service: f sees the n-th request for an answer before it is passed on.
-func between(t *testing.T, to string, f func(n int64)) string {
+// relay passes requests on to a service, flushing as it goes. It has a request's body whole before
+// it passes it on: otherwise the proxy's transport may still be looking for the body's end when
+// the answer begins, finds it closed by the server it stands in, and cuts the answer.
+func relay(t *testing.T, to string) http.Handler {
 	u, err := url.Parse(to)
 	if err != nil {
 		t.Fatal(err)
 	}
 	proxy := httputil.NewSingleHostReverseProxy(u)
+	proxy.FlushInterval = -1
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		body, err := io.ReadAll(r.Body)
+		if err != nil {
+			t.Error(err)
+		}
+		r.Body = io.NopCloser(bytes.NewReader(body))
+		proxy.ServeHTTP(w, r)
+	})
+}
+
+// between puts a handler before a service: f sees the n-th request for an answer before it is passed on.
+func between(t *testing.T, to string, f func(n int64)) string {
+	proxy := relay(t, to)
 	var n atomic.Int64
 	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if strings.HasSuffix(r.URL.Path, "/completions") {
@@ -196,9 +212,7 @@ func TestRestartInvalidates(t *testing.T) {
 	first, a := startSim(t, simulator.Config{Preset: "instant"})
 	_, b := startSim(t, simulator.Config{Preset: "instant", MaxNumSeqs: 7})
 	var after atomic.Bool
-	ua, _ := url.Parse(a)
-	ub, _ := url.Parse(b)
-	proxies := map[bool]http.Handler{false: httputil.NewSingleHostReverseProxy(ua), true: httputil.NewSingleHostReverseProxy(ub)}
+	proxies := map[bool]http.Handler{false: relay(t, a), true: relay(t, b)}
 	var n atomic.Int64
 	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if strings.HasSuffix(r.URL.Path, "/completions") && n.Add(1) == 6 {
@@ -408,11 +422,7 @@ func TestBenchPrefixCache(t *testing.T) {
 // tells of the prefix cache.
 func TestServiceWithoutMetrics(t *testing.T) {
 	_, sim := startSim(t, simulator.Config{Preset: "instant"})
-	u, err := url.Parse(sim)
-	if err != nil {
-		t.Fatal(err)
-	}
-	proxy := httputil.NewSingleHostReverseProxy(u)
+	proxy := relay(t, sim)
 	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch r.URL.Path {
 		case "/metrics", "/server_info", "/get_server_info", "/model_info", "/get_model_info", "/reset_prefix_cache", "/flush_cache":
@@ -486,12 +496,7 @@ func TestUnknownArrivalIsNoPass(t *testing.T) {
 
 // withMetrics stands before a service and answers /metrics itself.
 func withMetrics(t *testing.T, to string, text func() string) string {
-	u, err := url.Parse(to)
-	if err != nil {
-		t.Fatal(err)
-	}
-	proxy := httputil.NewSingleHostReverseProxy(u)
-	proxy.FlushInterval = -1
+	proxy := relay(t, to)
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path == "/metrics" {
 			w.Header().Set("Content-Type", "text/plain; version=0.0.4")
@@ -508,11 +513,7 @@ func withMetrics(t *testing.T, to string, text func() string) string {
 // counted once.
 func TestEngineBehindAGateway(t *testing.T) {
 	_, sim := startSim(t, simulator.Config{Preset: "instant", MaxNumSeqs: 9})
-	u, err := url.Parse(sim)
-	if err != nil {
-		t.Fatal(err)
-	}
-	proxy := httputil.NewSingleHostReverseProxy(u)
+	proxy := relay(t, sim)
 	for name, metrics := range map[string]bool{"without metrics": false, "with the engine's metrics": true} {
 		srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			if strings.HasPrefix(r.URL.Path, "/v1/") || r.URL.Path == "/tokenize" || r.URL.Path == "/detokenize" || r.URL.Path == "/metrics" && metrics {
