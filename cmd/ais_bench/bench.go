@@ -20,6 +20,7 @@ import (
 	"ais_bench/summarizers/metrics"
 	"ais_bench/tasks"
 	"ais_bench/tasks/bench"
+	"ais_bench/tasks/launch"
 )
 
 // benchCommand is `ais_bench bench`: the command lines of `vllm bench`.
@@ -106,7 +107,7 @@ func benchRunWith(c *cli.Context, o bench.Options, m metrics.Options, sections f
 	if err != nil {
 		if launched != nil {
 			if died := launched.DiedWithin(time.Second); died != "" { // what it broke off says less than that it ended
-				return withEngine(died, ownFlags(err))
+				return launch.Blame(died, ownFlags(err))
 			}
 		}
 		if before.Err() != nil {
@@ -129,19 +130,19 @@ func benchRunWith(c *cli.Context, o bench.Options, m metrics.Options, sections f
 		launched.Stop() // reports need no engine
 	}
 	if out == nil || out.Run == nil {
-		return withEngine(died, usageUnlessEnvironment(err))
+		return launch.Blame(died, usageUnlessEnvironment(err))
 	}
 	if err != nil {
-		return withEngine(died, err)
+		return launch.Blame(died, err)
 	}
 	if launched != nil && anyAnswer(out) {
-		keepEngineLog(launched, out.Run)
+		launch.KeepLog(launched, out.Run)
 	}
 	var calErr error
 	if c.Bool("calibrate") && anyAnswer(out) && !nothingMeasured(out) {
 		calErr = calibrateRun(ctx, stop, c, out, observer.Note)
 	}
-	return withEngine(died, errors.Join(benchReport(c, s, out, m, g, sections, show), calErr))
+	return launch.Blame(died, errors.Join(benchReport(c, s, out, m, g, sections, show), calErr))
 }
 
 // plannedBench is what a session will ask, for the contract. How many turns its

@@ -2,22 +2,12 @@ package main
 
 import (
 	"encoding/json"
-	"fmt"
-	"maps"
-	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/urfave/cli/v2"
 
 	"ais_bench/models"
-	"ais_bench/outputs"
-	"ais_bench/summarizers"
-	"ais_bench/summarizers/capacity"
-	"ais_bench/summarizers/metrics"
-	"ais_bench/summarizers/tradeoff"
-	"ais_bench/summarizers/verify"
-	"ais_bench/tasks"
 	"ais_bench/tasks/sweep"
 )
 
@@ -49,53 +39,6 @@ var gridPlanFlags = []string{"param", "num-runs", "slo", "goodput", "title"}
 
 // gridOwnAffair are flags of a single command that the grid does not keep.
 var gridOwnAffair = []string{"reuse", "dry-run", "work-dir", "disable-tqdm", "drain", "launch-timeout", "ready-check-timeout-sec", "trust-remote-code", "no-store-prompts", "cooldown", "port", "help"}
-
-// gridParam is one parameter and its values.
-type gridParam struct {
-	name   string
-	values []string
-}
-
-var paramName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
-
-// parseParams reads --param.
-func parseParams(list []string) ([]gridParam, error) {
-	var params []gridParam
-	n := 1
-	for _, text := range list {
-		name, values, ok := strings.Cut(text, "=")
-		name = strings.ReplaceAll(strings.TrimSpace(name), "-", "_")
-		switch {
-		case !ok:
-			return nil, usagef("--param %s: write NAME=V1,V2,…", text)
-		case !paramName.MatchString(name):
-			return nil, usagef("--param %s: %q is no name; use letters, digits and _", text, name)
-		case name == "port" || name == "host":
-			return nil, usagef("--param %s: {%s} is the address of the engine, which is filled in by itself", text, name)
-		case slices.ContainsFunc(params, func(p gridParam) bool { return p.name == name }):
-			return nil, usagef("--param %s: %s is given twice; write all its values into one", text, name)
-		}
-		p := gridParam{name: name}
-		for _, v := range strings.Split(values, ",") {
-			if v = strings.TrimSpace(v); v == "" {
-				return nil, usagef("--param %s: a value is empty", text)
-			}
-			if slices.Contains(p.values, v) {
-				return nil, usagef("--param %s: %s is given twice", text, v)
-			}
-			p.values = append(p.values, v)
-		}
-		params = append(params, p)
-		n *= len(p.values)
-	}
-	switch {
-	case len(params) == 0:
-		return nil, usagef("bench grid: --param is missing: what is to be varied, such as --param max_num_seqs=16,32,64")
-	case n > 1000:
-		return nil, usagef("--param: %d combinations are too many (at most 1000)", n)
-	}
-	return params, nil
-}
 
 // describeFlags gives the flags that are set: those that decide what a point
 // measures, and the plan. Values of headers are secrets more often than not: only
@@ -172,139 +115,4 @@ func restoreFlags(c *cli.Context, spec sweep.Spec) error {
 		}
 	}
 	return nil
-}
-
-// reportGrid rebuilds a grid's reports from its points (`ais_bench report GRID`).
-func reportGrid(c *cli.Context, name string, formats []string) error {
-	store, err := sweep.Read(c.String("work-dir"), name, gridKind)
-	if err != nil {
-		return err
-	}
-	if err := warnOfPoints(c, store); err != nil {
-		return err
-	}
-	g, title, err := rebuildGrid(store)
-	if err != nil {
-		return err
-	}
-	if title != "" && !c.IsSet("title") {
-		if err := c.Set("title", title); err != nil {
-			return usage(err)
-		}
-	}
-	s, err := gridReports(c, store, g, nil, formats)
-	if err != nil {
-		return err
-	}
-	if err := printGrid(c, g, s); err != nil {
-		return err
-	}
-	for _, f := range s.Files {
-		fmt.Fprintln(c.App.Writer, "wrote "+store.Run().Path(f))
-	}
-	return nil
-}
-
-// storedGrid is what of grid.json cannot be computed from the runs: why a
-// combination was not measured.
-type storedGrid struct {
-	Combinations []struct {
-		Settings map[string]string `json:"settings"`
-		Failure  string            `json:"failure"`
-	} `json:"combinations"`
-}
-
-// failure of the combination of these settings, "" for none.
-func (g *storedGrid) failure(settings []sweep.Setting) string {
-	of := map[string]string{}
-	for _, s := range settings {
-		of[s.Name] = s.Value
-	}
-	for _, c := range g.Combinations {
-		if maps.Equal(c.Settings, of) {
-			return c.Failure
-		}
-	}
-	return ""
-}
-
-// rebuildGrid makes a grid from its points, and gives the title of its reports.
-func rebuildGrid(store *sweep.Store) (*tradeoff.Grid, string, error) {
-	var plan map[string]string
-	if err := json.Unmarshal(store.Spec().Plan, &plan); err != nil {
-		return nil, "", &tasks.EnvironmentError{Err: fmt.Errorf("the plan of %s cannot be read: %w", store.Run().Dir(), err)}
-	}
-	var list []string
-	if err := json.Unmarshal([]byte(plan["param"]), &list); err != nil {
-		return nil, "", &tasks.EnvironmentError{Err: fmt.Errorf("the parameters of %s cannot be read: %w", store.Run().Dir(), err)}
-	}
-	params, err := parseParams(list)
-	if err != nil {
-		return nil, "", err
-	}
-	g := &tradeoff.Grid{}
-	m := metrics.Options{Percentiles: withPercentiles(nil)}
-	if text := plan["slo"]; text != "" {
-		if g.SLO, err = capacity.ParseSLO(text); err != nil {
-			return nil, "", usagef("the grid's --slo %w", err)
-		}
-		m.Percentiles = append(m.Percentiles, g.SLO.Percentiles()...)
-	}
-	for _, p := range params {
-		g.Params = append(g.Params, p.name)
-	}
-	done, err := store.Points()
-	if err != nil {
-		return nil, "", err
-	}
-	slices.SortFunc(done, func(a, b *sweep.Done) int { return a.Point.Run - b.Point.Run })
-	var stored storedGrid
-	_ = outputs.ReadJSON(store.Run().Path("grid.json"), &stored) // killed before it was written: no failure is known
-	found := 0
-	for _, settings := range combinations(params) {
-		t := &tradeoff.Combination{Failure: stored.failure(settings)}
-		for _, s := range settings {
-			t.Settings = append(t.Settings, tradeoff.Setting(s))
-		}
-		for _, d := range done {
-			if slices.Equal(d.Point.Settings, settings) {
-				found++
-				if err := addGridPoint(t, store, d, m); err != nil {
-					return nil, "", err
-				}
-			}
-		}
-		if !t.Measured() && t.Failure == "" {
-			t.Failure = "not measured"
-		}
-		g.Combinations = append(g.Combinations, t)
-	}
-	if found == 0 {
-		return nil, "", &tasks.EnvironmentError{Err: fmt.Errorf("%s has no run that is done: nothing to report", store.Run().Dir())}
-	}
-	return g, plan["title"], nil
-}
-
-// gridAgain are a grid's files made again from its runs, for `verify`.
-func gridAgain(run *outputs.Run) *verify.Sweep {
-	again := &verify.Sweep{File: "grid.json"}
-	store, err := sweep.Read("", run.Dir(), gridKind)
-	if err != nil {
-		again.Why = err.Error()
-		return again
-	}
-	g, _, err := rebuildGrid(store)
-	if err != nil {
-		again.Why = err.Error()
-		return again
-	}
-	g.Evaluate()
-	if again.Tables, again.Report, err = summarizers.RecomputeGrid(run, g); err != nil {
-		again.Why = err.Error()
-		return again
-	}
-	again.Report.Findings = g.Texts
-	again.CSV = summarizers.GridCSV(g)
-	again.JSON = g.JSON(nil)
-	return again
 }

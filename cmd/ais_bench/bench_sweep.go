@@ -2,26 +2,24 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
 	"os"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/urfave/cli/v2"
 
 	"ais_bench/models"
 	"ais_bench/outputs"
-	"ais_bench/summarizers"
 	"ais_bench/summarizers/capacity"
 	"ais_bench/summarizers/metrics"
 	"ais_bench/tasks"
 	"ais_bench/tasks/bench"
 	"ais_bench/tasks/engine"
+	"ais_bench/tasks/launch"
 	"ais_bench/tasks/sweep"
 )
 
@@ -61,9 +59,7 @@ type sweepRun struct {
 	observer *swapObserver
 	answer   *sweep.Answer
 	advised  *float64 // recommended load
-	mu       sync.Mutex
-	told     map[string]bool
-	planned  int // points of a list sweep; 0 in a search
+	planned  int      // points of a list sweep; 0 in a search
 	at       int
 }
 
@@ -83,7 +79,7 @@ func benchSweep(c *cli.Context) error {
 			return err
 		}
 	}
-	w := &sweepRun{c: c, told: map[string]bool{}}
+	w := &sweepRun{c: c}
 	if c.IsSet("reuse") {
 		return w.resume()
 	}
@@ -189,7 +185,7 @@ func (w *sweepRun) options(p sweep.Point, attempt int) (bench.Options, error) {
 		o.RequestRate = v
 	}
 	o.Workload.NumPrompts = w.count.of(max(slices.Index(w.values, v), 0), v)
-	o.Observer = &pointObserver{Observer: w.observer.next(w.c), sweep: w}
+	o.Observer = w.observer.next(w.c)
 	w.at++
 	of := ""
 	if w.planned > 0 {
@@ -238,7 +234,7 @@ func (w *sweepRun) dryRun() error {
 // run measures and reports.
 func (w *sweepRun) run() error {
 	c := w.c
-	w.observer = &swapObserver{w: c.App.ErrWriter, quiet: c.Bool("disable-tqdm")}
+	w.observer = observePoints(c)
 	defer w.observer.close()
 	ctx, stop, cut, end := interrupts(c.Context, w.observer.Note)
 	defer end()
@@ -274,9 +270,9 @@ func (w *sweepRun) run() error {
 	if launched != nil {
 		died = launched.Died()
 		launched.Stop() // reports need no engine
-		keepEngineLog(launched, w.store.Run())
+		launch.KeepLog(launched, w.store.Run())
 	}
-	return withEngine(died, w.finish(err))
+	return launch.Blame(died, w.finish(err))
 }
 
 // known puts the points that are done into the curve.
@@ -307,12 +303,12 @@ func addPoint(curve *capacity.Curve, root string, d *sweep.Done, m metrics.Optio
 	if !ok {
 		return nil
 	}
-	var r sweep.Measured
-	if err := json.Unmarshal(d.Result, &r); err != nil {
-		return &tasks.EnvironmentError{Err: fmt.Errorf("read %s: %w", d.Dir, err)}
-	}
-	err := curve.AddFrom(root, capacity.Source{Value: v, Number: d.Point.Run, Dir: d.Dir, Model: r.Model, Dataset: r.Dataset, NumPrompts: r.NumPrompts, Seed: r.Seed}, m)
+	s, err := pointSource(d)
 	if err != nil {
+		return err
+	}
+	s.Value = v
+	if err := curve.AddFrom(root, s, m); err != nil {
 		return &tasks.EnvironmentError{Err: err}
 	}
 	return nil
@@ -358,7 +354,7 @@ func (w *sweepRun) find(ctx context.Context) error {
 			return "", fmt.Errorf("--slo: %s is undefined at %s (see docs/metrics.md): no data is never a pass", strings.Join(j.Undefined, ", "), loadText(w.axis, v))
 		}
 		if len(j.Weak) > 0 {
-			w.once(fmt.Sprintf("note: %s: a run has too few requests to support this percentile (p90 needs 10, p95 20, p99 100); --num-prompts gives more", strings.Join(j.Weak, ", ")))
+			w.observer.once(fmt.Sprintf("note: %s: a run has too few requests to support this percentile (p90 needs 10, p95 20, p99 100); --num-prompts gives more", strings.Join(j.Weak, ", ")))
 		}
 		w.observer.Note(fmt.Sprintf("%s: %s after %d runs (%s)", loadText(w.axis, v), j.State, j.Runs, w.slo))
 		return sweep.State(j.State), nil
@@ -374,29 +370,9 @@ func (w *sweepRun) find(ctx context.Context) error {
 	return err
 }
 
-// once tells a line only the first time.
-func (w *sweepRun) once(line string) {
-	w.mu.Lock()
-	told := w.told[line]
-	w.told[line] = true
-	w.mu.Unlock()
-	if !told {
-		w.observer.Note(line)
-	}
-}
-
 // keep writes a point's own reports and tells its notes.
 func (w *sweepRun) keep(p sweep.Point, s *bench.Session, out *tasks.Outcome) error {
-	w.observer.Note("")
-	for _, n := range append(slices.Clone(s.Notes), out.Warnings...) {
-		w.once("note: " + out.Run.Redactor().String(n))
-	}
-	_, err := summarizers.Report(out.Run, summarizers.ReportOptions{Title: p.String(), Tool: "ais_bench " + versionLine(), Lang: "en",
-		Performance: true, Metrics: w.m, Excel: true, HTML: true, Notes: s.Notes})
-	if err != nil {
-		return &tasks.EnvironmentError{Err: err}
-	}
-	return nil
+	return keepPoint(w.observer, w.m, p, s, out)
 }
 
 // fail closes the store of a sweep that could not go on.

@@ -21,13 +21,7 @@ import (
 // finish writes the sweep's reports, whatever ended it, and says how it ended.
 func (w *sweepRun) finish(ended error) error {
 	w.observer.close()
-	state, reason := outputs.StateDone, ""
-	switch {
-	case errors.Is(ended, sweep.ErrInterrupted):
-		state, reason = outputs.StateInterrupted, "by the user"
-	case ended != nil:
-		state, reason = outputs.StateFailed, ended.Error()
-	}
+	state, reason := sweep.End(ended)
 	if len(w.curve.Levels) == 0 {
 		discarded, err := w.store.Discard()
 		switch {
@@ -38,7 +32,7 @@ func (w *sweepRun) finish(ended error) error {
 		case errors.Is(ended, sweep.ErrInterrupted):
 			ended = fmt.Errorf("interrupted before the first point was measured; %s continues", continueLine(w.c, "sweep", w.store.Run()))
 		}
-		ended = w.classify(ended)
+		ended = pointsError(ended)
 		if !discarded {
 			ended = errors.Join(ended, w.store.Close(state, reason))
 		}
@@ -87,7 +81,7 @@ func (w *sweepRun) finish(ended error) error {
 		}
 		return fmt.Errorf("interrupted after %d points; %s measures what is missing", n, continueLine(w.c, "sweep", w.store.Run()))
 	case ended != nil:
-		return w.classify(ended)
+		return pointsError(ended)
 	case gateErr != nil:
 		return gateErr
 	case v != nil:
@@ -98,44 +92,17 @@ func (w *sweepRun) finish(ended error) error {
 	return nil
 }
 
-// classify tells a caller's mistake from a failure of the surroundings and of a
-// point.
-func (w *sweepRun) classify(err error) error {
-	var env *tasks.EnvironmentError
-	var changed *sweep.ChangedError
-	var prepare *sweep.PrepareError
-	switch {
-	case errors.As(err, &env):
-		return ownFlags(err)
-	case errors.As(err, &changed), errors.As(err, &prepare):
-		return ownFlags(usage(err))
-	}
-	return ownFlags(err)
-}
-
 // evidence puts what the points' manifests say of service, data and sampling into
 // the sweep's.
 func (w *sweepRun) evidence() error {
-	m := w.store.Manifest()
 	first := w.curve.Levels[0].Runs[0]
-	run, err := outputs.Open(w.store.Run().Path(filepath.FromSlash(first.Dir)))
+	of, err := w.store.Evidence(w.store.Run().Path(filepath.FromSlash(first.Dir)), map[string]any{"axis": w.axis, "requests": "see num_prompts of each point in sweep.json"})
 	if err != nil {
-		return &tasks.EnvironmentError{Err: err}
-	}
-	of, err := run.ReadManifest()
-	if err != nil {
-		return &tasks.EnvironmentError{Err: err}
-	}
-	m.Data, m.Sampling, m.ServerBefore = of.Data, of.Sampling, of.ServerBefore
-	if m.Checklist, err = w.store.Checklist(); err != nil {
 		return err
 	}
+	m := w.store.Manifest()
+	m.ServerBefore = of.ServerBefore
 	m.Seeds = map[string]any{"base": w.base.Seed, "points": "derived from the base and the point's name; in each point's manifest"}
-	workload := map[string]any{"axis": w.axis, "requests": "see num_prompts of each point in sweep.json"}
-	for k, v := range w.store.Spec().Settings {
-		workload[k] = v
-	}
-	m.Workload = workload
 	return nil
 }
 

@@ -18,6 +18,7 @@ import (
 	"ais_bench/registry"
 	"ais_bench/summarizers/contract"
 	"ais_bench/tasks"
+	"ais_bench/tasks/launch"
 	"ais_bench/tasks/load"
 )
 
@@ -385,13 +386,13 @@ func carryOut(c *cli.Context, plan *tasks.Plan, opts tasks.Options) error {
 	}
 	bar.close()
 	if out == nil || out.Run == nil {
-		return withEngine(died, usageUnlessEnvironment(err))
+		return launch.Blame(died, usageUnlessEnvironment(err))
 	}
 	if err != nil {
-		return withEngine(died, err)
+		return launch.Blame(died, err)
 	}
 	if launched != nil && anyAnswer(out) {
-		keepEngineLog(launched, out.Run)
+		launch.KeepLog(launched, out.Run)
 	}
 	for _, w := range out.Warnings {
 		fmt.Fprintln(c.App.ErrWriter, "warning: "+w)
@@ -401,7 +402,7 @@ func carryOut(c *cli.Context, plan *tasks.Plan, opts tasks.Options) error {
 	if anyAnswer(out) {
 		if g == nil && c.IsSet("reuse") { // the run's own contract: a verdict from before would be of other figures
 			if g, err = ownGate(c, out.Run); err != nil {
-				return withEngine(died, err)
+				return launch.Blame(died, err)
 			}
 		}
 		v, gateErr = g.keep(out.Run)
@@ -411,18 +412,18 @@ func carryOut(c *cli.Context, plan *tasks.Plan, opts tasks.Options) error {
 	printSpecDecode(c.App.Writer, out)
 	printFailures(c.App.ErrWriter, out)
 	if err := runFolder(c, out); err != nil {
-		return withEngine(died, err)
+		return launch.Blame(died, err)
 	}
 	if v != nil {
 		fmt.Fprintln(c.App.Writer)
 		if err := printVerdict(c, g, v); err != nil {
-			return withEngine(died, err)
+			return launch.Blame(died, err)
 		}
 	}
 	if err := conclude(c, v, out, taskErrors(out, sameAgain(c, os.Args[1:], out.Run))); err != nil {
-		return withEngine(died, err)
+		return launch.Blame(died, err)
 	}
-	return withEngine(died, errors.Join(gateErr, reportErr, calErr))
+	return launch.Blame(died, errors.Join(gateErr, reportErr, calErr))
 }
 
 // ownGate is the contract that a continued run was started with, nil without one.

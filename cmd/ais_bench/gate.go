@@ -17,6 +17,7 @@ import (
 	"ais_bench/summarizers/facts"
 	"ais_bench/summarizers/metrics"
 	"ais_bench/tasks"
+	"ais_bench/tasks/grid"
 	"ais_bench/tasks/sweep"
 )
 
@@ -425,7 +426,7 @@ func gateAction(c *cli.Context) error {
 // singleRun opens one run. A sweep or a grid holds runs and is none.
 func singleRun(what, workDir, name string) (*outputs.Run, error) {
 	for _, dir := range []string{name, filepath.Join(workDir, name)} {
-		for _, kind := range []string{sweepKind, gridKind} {
+		for _, kind := range []string{sweepKind, grid.Kind} {
 			if !sweep.Is(dir, kind) {
 				continue
 			}

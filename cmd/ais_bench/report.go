@@ -16,6 +16,7 @@ import (
 	"ais_bench/summarizers/contract"
 	"ais_bench/summarizers/metrics"
 	"ais_bench/tasks"
+	"ais_bench/tasks/grid"
 	"ais_bench/tasks/sweep"
 )
 
@@ -180,7 +181,7 @@ func reportCommand() *cli.Command {
 			}
 			if name := c.Args().First(); sweep.Is(name, sweepKind) || sweep.Is(filepath.Join(c.String("work-dir"), name), sweepKind) {
 				return reportSweep(c, name, formats)
-			} else if sweep.Is(name, gridKind) || sweep.Is(filepath.Join(c.String("work-dir"), name), gridKind) {
+			} else if sweep.Is(name, grid.Kind) || sweep.Is(filepath.Join(c.String("work-dir"), name), grid.Kind) {
 				return reportGrid(c, name, formats)
 			}
 			run, err := tasks.OpenRun(c.String("work-dir"), c.Args().First())

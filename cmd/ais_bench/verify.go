@@ -14,6 +14,7 @@ import (
 	"ais_bench/outputs"
 	"ais_bench/summarizers/verify"
 	"ais_bench/tasks"
+	"ais_bench/tasks/grid"
 	"ais_bench/tasks/sweep"
 )
 
@@ -103,7 +104,7 @@ func verifyRun(c *cli.Context, run *outputs.Run) (*verify.Report, error) {
 	if sweep.Is(run.Dir(), sweepKind) {
 		o.Sweep = sweepAgain(run)
 	}
-	if sweep.Is(run.Dir(), gridKind) {
+	if sweep.Is(run.Dir(), grid.Kind) {
 		o.Sweep = gridAgain(run)
 	}
 	return verify.Run(c.Context, run, o)

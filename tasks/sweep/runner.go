@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"ais_bench/outputs"
 	"ais_bench/tasks"
 	"ais_bench/tasks/bench"
 )
@@ -21,6 +22,26 @@ type PrepareError struct{ Err error }
 
 func (e *PrepareError) Error() string { return e.Err.Error() }
 func (e *PrepareError) Unwrap() error { return e.Err }
+
+// End is the state, and the reason, of a sweep that err ended; nil = it is done.
+func End(err error) (outputs.RunState, string) {
+	switch {
+	case errors.Is(err, ErrInterrupted):
+		return outputs.StateInterrupted, "by the user"
+	case err != nil:
+		return outputs.StateFailed, err.Error()
+	}
+	return outputs.StateDone, ""
+}
+
+// Misused reports whether a sweep's error is its caller's: settings that cannot be
+// meant, or that are not those the sweep was begun with.
+func Misused(err error) bool {
+	var env *tasks.EnvironmentError
+	var changed *ChangedError
+	var prepare *PrepareError
+	return !errors.As(err, &env) && (errors.As(err, &changed) || errors.As(err, &prepare))
+}
 
 // Measured is the result a Runner keeps of a point. Figures are computed from the
 // records, which Model and Dataset name.

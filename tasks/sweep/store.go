@@ -40,6 +40,15 @@ type Done struct {
 	Dir    string          `json:"-"`        // the point's run folder
 }
 
+// Measured is what a Runner kept of the point.
+func (d *Done) Measured() (Measured, error) {
+	var m Measured
+	if err := json.Unmarshal(d.Result, &m); err != nil {
+		return m, &tasks.EnvironmentError{Err: fmt.Errorf("read %s: %w", d.Dir, err)}
+	}
+	return m, nil
+}
+
 // Store is a sweep's folder, held locked. Its methods are not safe for
 // concurrent use: points are measured one after the other.
 type Store struct {
@@ -369,6 +378,32 @@ func (s *Store) Checklist() ([]outputs.CheckItem, error) {
 		return nil, &tasks.EnvironmentError{Err: err}
 	}
 	return list, nil
+}
+
+// Evidence puts into the sweep's manifest what a point's says of data and sampling,
+// the checklist over all points that are done, and as the workload the settings and
+// more. dir is the point's run folder. The point's manifest is returned.
+func (s *Store) Evidence(dir string, more map[string]any) (*outputs.Manifest, error) {
+	run, err := outputs.Open(dir)
+	if err != nil {
+		return nil, &tasks.EnvironmentError{Err: err}
+	}
+	of, err := run.ReadManifest()
+	if err != nil {
+		return nil, &tasks.EnvironmentError{Err: err}
+	}
+	m := s.manifest
+	m.Data, m.Sampling = of.Data, of.Sampling
+	if m.Checklist, err = s.Checklist(); err != nil {
+		return nil, err
+	}
+	workload := map[string]any{}
+	maps.Copy(workload, more)
+	for k, v := range s.spec.Settings {
+		workload[k] = v
+	}
+	m.Workload = workload
+	return of, nil
 }
 
 // Begin makes room for a point that is not done. It gives the folder its run must
