@@ -37,15 +37,6 @@ func calibrateCommand() *cli.Command {
 	}
 }
 
-// calibration is what --json prints and a manifest stores.
-type calibration struct {
-	*calibrate.Result
-	Limit        *calibrate.Limit `json:"limit,omitempty"`         // of stamps and ITL
-	LatencyLimit *calibrate.Limit `json:"latency_limit,omitempty"` // of TTFT and E2E
-	// LoadFrom says where the load of a run's calibration comes from; "" = it was given.
-	LoadFrom string `json:"load_from,omitempty"`
-}
-
 func calibrateAction(c *cli.Context) error {
 	d, err := models.ParseDuration(c.String("duration"))
 	if err != nil || d <= 0 {
@@ -81,8 +72,7 @@ func calibrateAction(c *cli.Context) error {
 		fmt.Fprintln(c.App.Writer, string(b))
 		return nil
 	}
-	tables := out.tables()
-	return printTables(c, tables)
+	return printTables(c, calibrationTables(out))
 }
 
 // calibrationError tells an interrupt, a run that did not complete, from what the
@@ -103,7 +93,7 @@ func ownSimulator() (func(ctx context.Context, rate float64) (calibrate.Server, 
 	return calibrate.Process(exe), nil
 }
 
-func runCalibration(ctx context.Context, cfg calibrate.Config) (*calibration, error) {
+func runCalibration(ctx context.Context, cfg calibrate.Config) (*calibrate.Report, error) {
 	var err error
 	if cfg.Start, err = ownSimulator(); err != nil {
 		return nil, err
@@ -112,10 +102,11 @@ func runCalibration(ctx context.Context, cfg calibrate.Config) (*calibration, er
 	if err != nil {
 		return nil, err
 	}
-	return &calibration{Result: r}, nil
+	return &calibrate.Report{Result: r}, nil
 }
 
-func (cal *calibration) tables() []outputs.Table {
+// calibrationTables are what the command prints.
+func calibrationTables(cal *calibrate.Report) []outputs.Table {
 	r := cal.Result
 	t := outputs.Table{Title: fmt.Sprintf("Measured − true: %d streams × %g tokens/s", r.Streams, r.TokensPerSecond),
 		Columns: []outputs.Column{{Name: "Error"}, {Name: "P50", Unit: "µs", Kind: outputs.KindFloat, Format: "%.1f"},

@@ -1,4 +1,4 @@
-package main
+package calibrate
 
 import (
 	"strings"
@@ -39,21 +39,21 @@ func TestObservedLoad(t *testing.T) {
 	if err := j.Close(); err != nil {
 		t.Fatal(err)
 	}
-	got, err := observe(run, []outputs.Pair{{Model: "m", Dataset: "d"}})
-	if want := (observedLoad{streams: 2, rate: 32}); err != nil || got != want { // 4 gaps in 125 ms
+	got, err := Observe(run, []outputs.Pair{{Model: "m", Dataset: "d"}})
+	if want := (Observed{Streams: 2, Rate: 32}); err != nil || got != want { // 4 gaps in 125 ms
 		t.Errorf("%+v, %v; want %+v", got, err, want)
 	}
 	for _, c := range []struct {
-		l       observedLoad
+		l       Observed
 		streams int
 		rate    float64
 		from    string
 	}{
-		{observedLoad{2, 32}, 2, 32, "mean chunk rate"},
-		{observedLoad{4, 0}, 4, 20, "no answer shows a chunk rate"},
-		{observedLoad{9000, 5e6}, 5000, 1000, "(5000000/s), bounded to 1000/s; of 9000 streams 5000"},
+		{Observed{2, 32}, 2, 32, "mean chunk rate"},
+		{Observed{4, 0}, 4, 20, "no answer shows a chunk rate"},
+		{Observed{9000, 5e6}, 5000, 1000, "(5000000/s), bounded to 1000/s; of 9000 streams 5000"},
 	} {
-		streams, rate, from := c.l.load()
+		streams, rate, from := c.l.Load()
 		if streams != c.streams || rate != c.rate || !strings.Contains(from, c.from) {
 			t.Errorf("%+v: %d × %g, %s", c.l, streams, rate, from)
 		}
