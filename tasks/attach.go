@@ -6,6 +6,15 @@ import (
 	"ais_bench/outputs"
 )
 
+// Attachment is a file kept under configs/ with its hash in the manifest.
+type Attachment struct {
+	Kind   string // of outputs.ConfigFile: contract
+	Name   string
+	Origin string // where it came from
+	Text   []byte
+	Facts  map[string]any // put into the manifest's extra
+}
+
 // Attach keeps a file under configs/ of a run, with its hash in the manifest. A run
 // that holds another one of the kind and name keeps both. It reports whether m was
 // changed; writing it is the caller's affair.

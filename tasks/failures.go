@@ -1,6 +1,8 @@
 package tasks
 
 import (
+	"cmp"
+	"slices"
 	"strings"
 	"sync"
 
@@ -36,4 +38,22 @@ func (f *failureLog) counts() map[string]int {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return f.n
+}
+
+// Failure is a reason why requests failed and how many did.
+type Failure struct {
+	Reason string
+	Count  int
+}
+
+// Failures are the reasons why requests failed, most frequent first.
+func (in *Inference) Failures() []Failure {
+	list := make([]Failure, 0, len(in.Reasons))
+	for reason, n := range in.Reasons {
+		list = append(list, Failure{reason, n})
+	}
+	slices.SortFunc(list, func(a, b Failure) int {
+		return cmp.Or(b.Count-a.Count, strings.Compare(a.Reason, b.Reason))
+	})
+	return list
 }

@@ -119,3 +119,37 @@ func describeRun(r *outputs.Run, mode Mode, plan *Plan) (is string, suits bool) 
 	}
 	return is, false
 }
+
+// OpenRun finds the run folder that reuse names below workDir.
+func OpenRun(workDir, reuse string) (*outputs.Run, error) {
+	dir := reuse
+	switch {
+	case reuse == "":
+		return nil, &EnvironmentError{errors.New("open run: the name is empty; give a run folder's name, its path, or latest")}
+	case reuse == "latest":
+		dirs, err := outputs.Runs(workDir)
+		if err != nil {
+			return nil, &EnvironmentError{err}
+		}
+		for _, d := range dirs {
+			if run, err := outputs.Open(d); err == nil && !run.Empty() {
+				return run, nil // a start that failed is no run
+			}
+		}
+		if dir, err = outputs.Latest(workDir); err != nil {
+			return nil, &EnvironmentError{err}
+		}
+	case !strings.ContainsAny(reuse, `/\`):
+		dir = filepath.Join(workDir, reuse)
+		if here, err := os.Stat(reuse); err == nil && here.IsDir() {
+			if _, err := os.Stat(dir); errors.Is(err, fs.ErrNotExist) {
+				return nil, &EnvironmentError{fmt.Errorf("open run %s: there is none of that name in %s; for the folder here give .%c%s", reuse, workDir, filepath.Separator, reuse)}
+			}
+		}
+	}
+	run, err := outputs.Open(dir)
+	if err != nil {
+		return nil, &EnvironmentError{fmt.Errorf("open run %s: %w", reuse, err)}
+	}
+	return run, nil
+}

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/goccy/go-yaml"
+
 	"ais_bench/outputs"
 )
 
@@ -391,4 +393,13 @@ func clockInfo(out *Outcome) *outputs.ClockInfo {
 	steps := int(r.Steps)
 	c.OffsetNS, c.DriftNS, c.Steps = &r.OffsetStartNS, &drift, &steps
 	return c
+}
+
+// yamlOf renders a configuration as it is stored in the run folder.
+func yamlOf(v any) ([]byte, error) {
+	b, err := yaml.Marshal(v)
+	if err != nil {
+		return nil, fmt.Errorf("render a configuration: %w", err)
+	}
+	return b, nil
 }

@@ -190,25 +190,20 @@ func outcome(p Point, out *tasks.Outcome, err error) error {
 	case in == nil || in.Asked == 0:
 		return fmt.Errorf("%s: nothing was asked", p)
 	case in.Failed >= in.Asked:
-		return fmt.Errorf("%s: every request failed%s; the sweep stops, and the point is measured again when it is continued", p, reasons(in.Reasons))
+		return fmt.Errorf("%s: every request failed%s; the sweep stops, and the point is measured again when it is continued", p, commonest(in))
 	case len(to.Changed) > 0:
 		return fmt.Errorf("%s: the server changed while it was measured: %s", p, strings.Join(to.Changed, "; "))
 	}
 	return nil
 }
 
-// reasons names the commonest reason of failures.
-func reasons(counts map[string]int) string {
-	best, n := "", 0
-	for why, k := range counts {
-		if k > n || k == n && why < best {
-			best, n = why, k
-		}
-	}
-	if best == "" {
+// commonest names the commonest reason of failures.
+func commonest(in *tasks.Inference) string {
+	list := in.Failures()
+	if len(list) == 0 {
 		return ""
 	}
-	return ", most often with: " + best
+	return ", most often with: " + list[0].Reason
 }
 
 // facts are what was found out about the service and the data before a point.
