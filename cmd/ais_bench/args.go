@@ -2,11 +2,13 @@ package main
 
 import (
 	"fmt"
+	"os"
 	"slices"
 	"strings"
 
 	"github.com/urfave/cli/v2"
 
+	"ais_bench/outputs"
 	"ais_bench/registry"
 )
 
@@ -183,4 +185,13 @@ func (s flagSet) dashed() []string {
 		}
 	}
 	return names
+}
+
+// commandLine is the command as it may be recorded: without the passwords of URLs.
+func commandLine() []string {
+	args := slices.Clone(os.Args)
+	for i := range args {
+		args[i] = outputs.WithoutURLPasswords(args[i])
+	}
+	return args
 }

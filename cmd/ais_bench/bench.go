@@ -135,11 +135,11 @@ func benchRunWith(c *cli.Context, o bench.Options, m metrics.Options, sections f
 	if err != nil {
 		return launch.Blame(died, err)
 	}
-	if launched != nil && anyAnswer(out) {
+	if launched != nil && out.AnyAnswer() {
 		launch.KeepLog(launched, out.Run)
 	}
 	var calErr error
-	if c.Bool("calibrate") && anyAnswer(out) && !nothingMeasured(out) {
+	if c.Bool("calibrate") && out.AnyAnswer() && !out.NothingMeasured() {
 		calErr = calibrateRun(ctx, stop, c, out, observer.Note)
 	}
 	return launch.Blame(died, errors.Join(benchReport(c, s, out, m, g, sections, show), calErr))
@@ -162,11 +162,11 @@ func benchReport(c *cli.Context, s *bench.Session, out *tasks.Outcome, m metrics
 		fmt.Fprintln(c.App.ErrWriter, "note: "+out.Run.Redactor().String(n))
 	}
 	printFailures(c.App.ErrWriter, out)
-	if !anyAnswer(out) || nothingMeasured(out) {
+	if !out.AnyAnswer() || out.NothingMeasured() {
 		if _, err := out.Run.Discard(); err != nil { // a start that failed is no run
 			return &tasks.EnvironmentError{Err: err}
 		}
-		return ownFlags(taskErrors(out, ""))
+		return ownFlags(out.Err(""))
 	}
 	v, gateErr := g.keep(out.Run)
 	var own []outputs.Section
@@ -228,19 +228,8 @@ func benchReport(c *cli.Context, s *bench.Session, out *tasks.Outcome, m metrics
 	return gateErr
 }
 
-// nothingMeasured reports whether every task failed before its first measured
-// request: there are no figures to show then, only the reason.
-func nothingMeasured(out *tasks.Outcome) bool {
-	for _, to := range out.Tasks {
-		if to.Err == nil || to.Inference == nil || to.Inference.Load.Dispatched > 0 {
-			return false
-		}
-	}
-	return true
-}
-
-// benchErrors is taskErrors without the advice to continue: a performance run is
-// never continued.
+// benchErrors is the error a benchmark ends with, without the advice to continue: a
+// performance run is never continued.
 func benchErrors(out *tasks.Outcome, conversations bool) error {
 	what := "requests"
 	if conversations { // what is due is conversations, however many turns they came to
@@ -252,7 +241,7 @@ func benchErrors(out *tasks.Outcome, conversations bool) error {
 		case in != nil && (in.Stopped || out.Stopped):
 			return fmt.Errorf("interrupted after %d of %d %s; the figures are of these", in.Answered, in.Asked, what)
 		case to.Err != nil, len(to.Changed) > 0:
-			return ownFlags(taskErrors(out, ""))
+			return ownFlags(out.Err(""))
 		case in != nil && in.Failed > 0:
 			return fmt.Errorf("%d of %d %s failed", in.Failed, in.Asked, what)
 		}

@@ -286,22 +286,13 @@ func verdictErr(v *contract.Verdict) error {
 // conclude is the error of a run with a contract: failed requests are the
 // contract's affair, a run that did not come to its end is not.
 func conclude(c *cli.Context, v *contract.Verdict, out *tasks.Outcome, taskErr error) error {
-	if v == nil || taskErr != nil && !onlyFailedRequests(out) {
+	if v == nil || taskErr != nil && !out.OnlyRequestsFailed() {
 		return taskErr
 	}
 	if taskErr != nil {
 		fmt.Fprintln(c.App.ErrWriter, "note: "+strings.Join(strings.Fields(taskErr.Error()), " "))
 	}
 	return verdictErr(v)
-}
-
-func onlyFailedRequests(out *tasks.Outcome) bool {
-	for _, to := range out.Tasks {
-		if to.Err != nil || to.Inference != nil && to.Inference.Stopped {
-			return false
-		}
-	}
-	return !out.Stopped
 }
 
 // planned is what a plan will ask, for the contract.

@@ -136,6 +136,15 @@ func usage(err error) error {
 
 func usagef(format string, args ...any) error { return usageError{fmt.Errorf(format, args...)} }
 
+// usageUnlessEnvironment makes an error a usage error unless the surroundings are to blame.
+func usageUnlessEnvironment(err error) error {
+	var env *tasks.EnvironmentError
+	if errors.As(err, &env) {
+		return err
+	}
+	return usage(err)
+}
+
 // fail prints an error as one line and chooses the exit code.
 func fail(stderr io.Writer, err error) int {
 	if err == nil {

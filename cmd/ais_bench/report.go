@@ -71,7 +71,7 @@ func writeReports(c *cli.Context, run *outputs.Run, mode tasks.Mode, out *tasks.
 		}
 		o.StableStage = name == "stable_stage" && o.Performance
 	}
-	if out != nil && !anyAnswer(out) {
+	if out != nil && !out.AnyAnswer() {
 		return nil
 	}
 	s, err := summarizers.Report(run, o)
@@ -84,16 +84,6 @@ func writeReports(c *cli.Context, run *outputs.Run, mode tasks.Mode, out *tasks.
 	printServerWarnings(c, s)
 	fmt.Fprintln(c.App.Writer, "\n"+outputs.ChecklistLine(s.Checklist))
 	return nil
-}
-
-// anyAnswer reports whether a task got as far as leaving records or scores.
-func anyAnswer(out *tasks.Outcome) bool {
-	for _, t := range out.Tasks {
-		if t.Inference != nil || t.Accuracy != nil {
-			return true
-		}
-	}
-	return false
 }
 
 func printTables(c *cli.Context, tables []outputs.Table) error {
