@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"regexp"
 	"strconv"
@@ -34,11 +35,13 @@ func TestScripts(t *testing.T) {
 		RequireExplicitExec: true,
 		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){
 			"serve": serve, "simulate": simulate, "exit": exitCode, "oneline": oneErrorLine,
-			"edit": edit, "flip": flip, "calm": calm,
+			"edit": edit, "flip": flip, "calm": calm, "hold": hold, "release": release, "atmost": atMost, "await": await,
 		},
 		Setup: func(env *testscript.Env) error {
 			env.Setenv("HOME", env.WorkDir)
 			env.Setenv("AIS_BENCH_DATASETS_CACHE", "")
+			env.Setenv("TZ", "UTC") // run folders are named after local time, which runs backwards once a year
+			env.Values[barrierKey{}] = new(*barrier)
 			return nil
 		},
 	})
@@ -94,6 +97,25 @@ func edit(ts *testscript.TestScript, neg bool, args []string) {
 		ts.Fatalf("%s does not hold %q", path, args[1])
 	}
 	ts.Check(os.WriteFile(path, []byte(strings.Replace(string(b), args[1], args[2], 1)), 0o644))
+}
+
+// await waits until a shell's command succeeds: await COMMAND
+func await(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 1 {
+		ts.Fatalf("usage: await COMMAND")
+	}
+	// So long that only what never happens is given up.
+	for until := time.Now().Add(5 * time.Minute); ; time.Sleep(20 * time.Millisecond) {
+		c := exec.Command("sh", "-c", args[0])
+		c.Dir = ts.MkAbs(".")
+		out, err := c.CombinedOutput()
+		if err == nil {
+			return
+		}
+		if time.Now().After(until) {
+			ts.Fatalf("still %v: %s", err, out)
+		}
+	}
 }
 
 // flip changes one bit in the middle of a file: flip PATTERN

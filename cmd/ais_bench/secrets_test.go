@@ -13,6 +13,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"github.com/parquet-go/parquet-go"
@@ -26,7 +27,7 @@ func TestFinishedRunHoldsNoSecret(t *testing.T) {
 	t.Chdir(t.TempDir())
 	t.Setenv("FINISHED_KEY", key)
 	t.Setenv("AIS_BENCH_DATASETS_CACHE", "")
-	asked := 0
+	var asked atomic.Int64
 	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		echo := r.Header.Get("Authorization") + " " + r.Header.Get("X-Api-Key")
 		w.Header().Set("Content-Type", "application/json")
@@ -37,7 +38,7 @@ func TestFinishedRunHoldsNoSecret(t *testing.T) {
 			fmt.Fprintf(w, `{"version":%q}`, echo)
 		case strings.HasSuffix(r.URL.Path, "/completions"):
 			io.Copy(io.Discard, r.Body)
-			if asked++; asked%4 == 0 {
+			if asked.Add(1)%4 == 0 {
 				w.WriteHeader(http.StatusBadRequest)
 				fmt.Fprintf(w, `{"error":{"message":%q}}`, "bad header "+echo)
 				return
@@ -53,7 +54,7 @@ func TestFinishedRunHoldsNoSecret(t *testing.T) {
 	run([]string{"ais_bench", "--models", "openai_api_chat", "--datasets", "demo_gsm8k_gen_4_shot_cot_chat_prompt", "--no-stream", "--num-warmups", "0",
 		"--url", strings.Replace(srv.URL, "http://", "http://user:"+password+"@", 1), "--model", "m", "--api-key-env", "FINISHED_KEY",
 		"--header", "X-Api-Key=" + key, "--batch-size", "1"}, &stdout, &stderr)
-	if asked < 8 {
+	if asked.Load() < 8 {
 		t.Fatalf("the run did not take place: %s", stderr.String())
 	}
 	secrets := []string{key, password, base64.StdEncoding.EncodeToString([]byte("user:" + password))}
