@@ -1,9 +1,12 @@
 package tokenizer
 
 import (
+	"encoding/json"
 	"fmt"
 	"math"
 	"unicode/utf8"
+
+	"github.com/buger/jsonparser"
 )
 
 // unigram picks the split of a piece whose tokens have the highest summed log
@@ -168,4 +171,35 @@ func (m *unigram) unknown(text string, ids []int) []int {
 		ids = append(ids, int(m.unk))
 	}
 	return ids
+}
+
+func parseUnigram(j *modelJSON) (model, error) {
+	var pieces []string
+	var scores []float64
+	var failed error
+	_, err := jsonparser.ArrayEach(j.vocab, func(value []byte, _ jsonparser.ValueType, _ int, _ error) {
+		if failed != nil {
+			return
+		}
+		var pair []json.RawMessage
+		var piece string
+		var score float64
+		if err := json.Unmarshal(value, &pair); err != nil || len(pair) != 2 ||
+			json.Unmarshal(pair[0], &piece) != nil || json.Unmarshal(pair[1], &score) != nil {
+			failed = fmt.Errorf("model vocab[%d]: %s is not [token, score]", len(pieces), value)
+			return
+		}
+		pieces, scores = append(pieces, piece), append(scores, score)
+	})
+	if failed != nil {
+		return nil, failed
+	}
+	if err != nil {
+		return nil, fmt.Errorf("model vocab: %w", err)
+	}
+	unk := -1
+	if j.UnkID != nil {
+		unk = *j.UnkID
+	}
+	return newUnigram(pieces, scores, unk, j.ByteFallback)
 }

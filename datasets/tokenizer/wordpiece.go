@@ -1,6 +1,9 @@
 package tokenizer
 
-import "unicode/utf8"
+import (
+	"fmt"
+	"unicode/utf8"
+)
 
 // wordPiece splits a word greedily into the longest pieces of the vocabulary,
 // those after the first written with prefix ("##"). A word that cannot be
@@ -49,4 +52,25 @@ func (m *wordPiece) tokenize(piece string, _ *scratch, ids []int) []int {
 		start = end
 	}
 	return ids
+}
+
+func parseWordPiece(j *modelJSON) (model, error) {
+	vocab, _, err := parseVocab(j.vocab, nil)
+	if err != nil {
+		return nil, err
+	}
+	m := &wordPiece{vocab: vocab, prefix: j.ContinuingSubwordPrefix, maxChars: j.MaxInputCharsPerWord}
+	if m.maxChars == 0 {
+		m.maxChars = 100
+	}
+	unk := "[UNK]"
+	if j.UnkToken != nil {
+		unk = *j.UnkToken
+	}
+	id, ok := vocab[unk]
+	if !ok {
+		return nil, fmt.Errorf("WordPiece vocabulary has no unknown token %q", unk)
+	}
+	m.unk = id
+	return m, nil
 }

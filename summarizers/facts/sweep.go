@@ -1,12 +1,10 @@
 package facts
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
 	"maps"
-	"math"
 	"path/filepath"
 	"reflect"
 	"slices"
@@ -16,7 +14,6 @@ import (
 	"ais_bench/outputs"
 	"ais_bench/registry"
 	"ais_bench/summarizers/capacity"
-	"ais_bench/summarizers/interval"
 )
 
 // sweepFacts are the figures of a sweep: those of its points, judged as repeats of
@@ -287,218 +284,8 @@ func (w *sweepFacts) point(p Path) (*Fact, error) {
 	return level.fact(rest)
 }
 
-// atKnee is a figure of the load at the knee.
-func (w *sweepFacts) atKnee(f *Fact, figure ...string) (*Fact, error) {
-	if w.plan != nil {
-		f.Kind, f.Reason = Rate, "not measured yet"
-		w.kneePossible(f)
-		return f, nil
-	}
-	if w.doc.Knee.Value == nil {
-		f.Kind, f.Reason, f.Known = Rate, w.doc.Knee.Text, true
-		return f, nil
-	}
-	at, err := w.levels[*w.doc.Knee.Value].fact(figure)
-	if err != nil {
-		return nil, err
-	}
-	at.note("at the knee: " + w.label(*w.doc.Knee.Value))
-	at.Name = f.Name
-	return at, nil
-}
-
 func (w *sweepFacts) label(v float64) string {
 	return strings.ReplaceAll(w.doc.Curve.Axis.Name, "_", " ") + " " + load(v)
-}
-
-// largest is the largest throughput of all points. The largest of several means is
-// more often too large than one mean is, so every point's interval takes its part of
-// the level (Bonferroni); the largest true rate lies between the highest low end
-// and the highest high end.
-func (w *sweepFacts) largest(f *Fact, name string) (*Fact, error) {
-	f.Kind, f.Method, f.Unit = Rate, "largest of the points", unitOf(name)
-	if w.plan != nil {
-		f.Reason = "not measured yet"
-		return f, nil
-	}
-	f.Known = true
-	var list []*Fact
-	best := -1
-	where := 0.0
-	for _, v := range w.loads() {
-		one, err := w.levels[v].fact(Path{name})
-		if err != nil {
-			return nil, err
-		}
-		if one.Value == nil {
-			f.Reason = cmp.Or(f.Reason, fmt.Sprintf("at %s: %s", w.label(v), one.Reason))
-			continue
-		}
-		if best < 0 || *one.Value > *list[best].Value {
-			best, where = len(list), v
-		}
-		list = append(list, one)
-	}
-	if best < 0 {
-		return f, nil
-	}
-	f.Reason, f.Value, f.N = "", list[best].Value, list[best].N
-	f.note("the largest of the points: " + w.label(where))
-	f.at = func(level float64) (interval.Interval, error) {
-		f.open = ""
-		each := 1 - (1-level)/float64(len(list))
-		out := interval.Interval{Lo: math.Inf(-1), Hi: math.Inf(-1), Level: level, Method: f.Method}
-		var why error
-		for i, one := range list {
-			x, err := one.Interval(each)
-			if err != nil {
-				x.Lo, x.Hi = math.Inf(-1), math.Inf(1)
-				if i == best || why == nil {
-					why = fmt.Errorf("%s: %w", one.Name, err)
-				}
-			}
-			out.Lo, out.Hi = max(out.Lo, x.Lo), max(out.Hi, x.Hi)
-		}
-		if math.IsInf(out.Lo, -1) && math.IsInf(out.Hi, 1) {
-			return interval.Interval{}, why
-		}
-		if why != nil {
-			f.open = "the interval has no upper end: " + why.Error()
-		}
-		return out, nil
-	}
-	return f, nil
-}
-
-// knee is the load at the knee, with the range of loads that the noise of the runs
-// cannot tell from it.
-func (w *sweepFacts) knee(f *Fact) {
-	f.Kind, f.Method, f.Unit = Load, "power", w.doc.Curve.Axis.Unit
-	if w.plan != nil {
-		f.Reason = "not measured yet"
-		w.kneePossible(f)
-		return
-	}
-	k := w.doc.Knee
-	f.N, f.Known = int64(w.runs()), true
-	if k.Value == nil {
-		f.Reason = k.Text
-		return
-	}
-	f.Value = k.Value
-	f.at = func(level float64) (interval.Interval, error) {
-		f.open = ""
-		if l := w.doc.Curve.At(*k.Value); len(l.Runs) < 2 {
-			return interval.Interval{}, errors.New(singleRuns)
-		}
-		at := w.doc.Curve.KneeAt(level)
-		i := interval.Interval{Lo: *at.From, Hi: *at.To, Level: level, Method: f.Method}
-		switch at.State {
-		case capacity.KneeNotReached:
-			i.Hi, f.open = math.Inf(1), "throughput still pays for latency at the highest load measured; measure higher ones"
-		case capacity.KneeAtOrBelow:
-			i.Lo = 0
-		}
-		return i, nil
-	}
-}
-
-const singleRuns = "its points were measured once, which tells nothing of chance; --num-runs 2 or more measures them again"
-
-// search is what came of the search for the highest load that holds the service
-// levels.
-func (w *sweepFacts) search(f *Fact, key string) error {
-	d := w.doc
-	if w.plan == nil && d.SLO == nil || w.plan != nil && w.plan.SLO == "" {
-		return &UnknownError{f.Name, "; this sweep does not search: give it --slo"}
-	}
-	if key == "slo" {
-		f.Kind, f.N, f.Known = Text, int64(w.runs()), true
-		if w.plan != nil {
-			f.Text = w.plan.SLO
-		} else {
-			f.Text = d.SLO.String()
-		}
-		return nil
-	}
-	if w.plan != nil {
-		w.searchPlanned(f, key)
-		return nil
-	}
-	a := d.Capacity
-	f.Known = true
-	if a == nil {
-		f.Kind, f.Reason = Load, "the search did not come to an end"
-		return nil
-	}
-	for _, t := range a.Tried {
-		f.N += int64(t.Runs)
-	}
-	switch key {
-	case "headroom":
-		f.Kind, f.Value = Observed, &a.Headroom
-	case "at_highest.state", "at_recommended.state":
-		j := a.AtHighest
-		if key == "at_recommended.state" {
-			j = a.AtRecommended
-		}
-		word := ""
-		if j != nil {
-			word = string(j.State)
-		}
-		w.text(f, word)
-	case "highest":
-		w.highest(f, a.Highest, func(v float64) float64 { return v })
-	default: // recommended: a share of the highest, rounded as the search rounds it
-		w.highest(f, a.Recommended, func(v float64) float64 {
-			if v == 0 || math.IsInf(v, 1) {
-				return v
-			}
-			return d.Curve.Axis.RecommendedLoad(v, a.Headroom)
-		})
-	}
-	return nil
-}
-
-// highest is the highest load that holds, or a load that follows from it: between
-// the highest candidate shown to hold and the lowest shown to fail.
-func (w *sweepFacts) highest(f *Fact, value *float64, of func(float64) float64) {
-	d := w.doc
-	f.Kind, f.Method, f.Unit, f.Value = Load, "search", d.Curve.Axis.Unit, value
-	if value == nil {
-		f.Reason = "no load tried holds " + d.SLO.String()
-	}
-	var candidates []float64
-	for _, t := range d.Capacity.Tried {
-		candidates = append(candidates, t.Value)
-	}
-	f.at = func(level float64) (interval.Interval, error) {
-		f.open = ""
-		h := d.Curve.Held(d.SLO, candidates, level)
-		i := interval.Interval{Lo: 0, Hi: math.Inf(1), Level: level, Method: f.Method}
-		switch {
-		case h.Holds == nil && h.Fails == nil && len(h.Single) > 0:
-			return interval.Interval{}, errors.New(singleRuns)
-		case h.Holds == nil && h.Fails == nil:
-			return interval.Interval{}, errors.New("the runs decide of no candidate whether it holds; --max-repeats allows for more of them")
-		case h.Holds != nil:
-			i.Lo = of(*h.Holds)
-		}
-		switch {
-		case h.Fails == nil && len(h.Undecided) == 0:
-			f.open = "the highest load tried holds; --max tries higher ones"
-		case h.Fails == nil:
-			f.open = fmt.Sprintf("whether %s holds is not decided by its runs, and no load above was shown to fail", w.label(h.Undecided[0]))
-		case d.Curve.Axis == capacity.Concurrency:
-			i.Hi = of(*h.Fails - 1)
-		default:
-			i.Hi = of(math.Nextafter(*h.Fails, 0))
-		}
-		for _, v := range h.Undecided {
-			f.note(fmt.Sprintf("whether %s holds is not decided by its runs", w.label(v)))
-		}
-		return i, nil
-	}
 }
 
 // paths are all names that have a value, for listing.
