@@ -1,8 +1,6 @@
 package main
 
 import (
-	"math/rand/v2"
-	"net"
 	"net/http"
 	"path/filepath"
 	"strconv"
@@ -10,6 +8,8 @@ import (
 	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
+
+	"ais_bench/tasks/launch"
 )
 
 // TestLaunchScripts gives each script a free port in $PORT, and the commands
@@ -22,7 +22,7 @@ func TestLaunchScripts(t *testing.T) {
 			"gone":    func(ts *testscript.TestScript, neg bool, args []string) { waitFor(ts, args, false) },
 		},
 		Setup: func(env *testscript.Env) error {
-			port, free, err := reservePort()
+			port, free, err := launch.ReservePort()
 			if err != nil {
 				return err
 			}
@@ -32,28 +32,6 @@ func TestLaunchScripts(t *testing.T) {
 			env.Setenv("TZ", "UTC")
 			return nil
 		}})
-}
-
-// reservePort finds a port of the loopback address that is the caller's until free:
-// no other test is given it, because its UDP namesake is held meanwhile, and no
-// connection or listener is by chance, because it lies below the ports that systems
-// choose from (from 32768 on Linux, 49152 elsewhere).
-func reservePort() (port int, free func(), err error) {
-	for range 1000 {
-		port = 10000 + rand.IntN(20000)
-		address := net.JoinHostPort("127.0.0.1", strconv.Itoa(port))
-		var held net.PacketConn
-		if held, err = net.ListenPacket("udp", address); err != nil {
-			continue
-		}
-		var l net.Listener
-		if l, err = net.Listen("tcp", address); err == nil {
-			err = l.Close()
-			return port, func() { _ = held.Close() }, err // nothing was sent on it
-		}
-		held.Close()
-	}
-	return 0, nil, err
 }
 
 // waitFor waits until something answers on a port, or until nothing does.

@@ -46,11 +46,19 @@ func groupAlive(c *exec.Cmd, g *guard) bool {
 		}
 		// pid (name) state ppid pgrp …; the name may hold anything.
 		fields := strings.Fields(string(b[bytes.LastIndexByte(b, ')')+1:]))
-		if len(fields) > 2 && fields[2] == strconv.Itoa(group) && fields[0] != "Z" && fields[0] != "X" {
+		if len(fields) > 2 && fields[2] == strconv.Itoa(group) && !ended(fields) {
 			return true
 		}
 	}
 	return false
+}
+
+// ended tells from a process's stat, its state first, whether it has ended. One whose
+// first thread ended before the others is called a zombie as well, but still holds
+// its port.
+func ended(stat []string) bool {
+	const threads = 17 // num_threads
+	return stat[0] == "X" || stat[0] == "Z" && (len(stat) <= threads || stat[threads] == "1" || stat[threads] == "0")
 }
 
 // guard ends the group when this program is no more.

@@ -16,7 +16,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -44,10 +43,11 @@ func (s Spec) Secrets() []string { return engine.Secrets(s.Command, os.Environ()
 // closed when the engine dies, too.
 func For(ctx context.Context, s Spec, o *bench.Options, choosePort bool) (*engine.Engine, error) {
 	if choosePort && engine.Uses(s.Command, "port") {
-		port, err := freePort()
+		port, free, err := ReservePort()
 		if err != nil {
 			return nil, err
 		}
+		defer free() // by then the engine has taken it, or never will
 		o.Port = port
 	}
 	server, err := o.Server()
@@ -77,9 +77,11 @@ func ForPlan(ctx context.Context, s Spec, plan *tasks.Plan, o *tasks.Options, at
 	port := 0
 	if at.Port {
 		var err error
-		if port, err = freePort(); err != nil {
+		var free func()
+		if port, free, err = ReservePort(); err != nil {
 			return nil, err
 		}
+		defer free()
 	}
 	server := ""
 	for _, t := range plan.Tasks {
@@ -109,16 +111,6 @@ func ForPlan(ctx context.Context, s Spec, plan *tasks.Plan, o *tasks.Options, at
 	s.tell(&o.ServerOptions, e)
 	o.Stop = e.Watch(o.Stop, o.Observer.Note)
 	return e, nil
-}
-
-// freePort is a port of the loopback address that nothing listens on.
-func freePort() (int, error) {
-	ln, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		return 0, &tasks.EnvironmentError{Err: fmt.Errorf("find a free port: %w", err)}
-	}
-	defer ln.Close()
-	return ln.Addr().(*net.TCPAddr).Port, nil
 }
 
 // address fills in what a server's address tells: {host} and {port}.
