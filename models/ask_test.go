@@ -9,6 +9,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"ais_bench/models/transport"
@@ -16,14 +17,15 @@ import (
 )
 
 func TestStream(t *testing.T) {
+	var wire reader
 	srv := serve(t, func(c *call) {
 		c.send(sseHead)
 		c.event(`{"choices":[{"index":0,"delta":{"role":"assistant","content":""}}]}`)
-		time.Sleep(5 * time.Millisecond)
+		wire.caughtUp(c.w)
 		c.event(`{"choices":[{"index":0,"delta":{"reasoning_content":"hm "}}]}`)
-		time.Sleep(5 * time.Millisecond)
+		wire.caughtUp(c.w)
 		c.text("Hello ")
-		time.Sleep(5 * time.Millisecond)
+		wire.caughtUp(c.w)
 		c.text("wörld \U0001F642")
 		c.finish(4)
 	})
@@ -33,7 +35,7 @@ func TestStream(t *testing.T) {
 	cfg.GenerationKwargs = map[string]any{"temperature": 0.5, "top_p": 0.9, "num_return_sequences": 4}
 	cfg.Headers = map[string]string{"X-Team": "a"}
 	clock := transport.NewClock()
-	client, err := New(cfg, clock, Options{})
+	client, err := New(cfg, clock, Options{Dial: wire.dial})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -81,7 +83,6 @@ func TestStream(t *testing.T) {
 
 // TestClassification sends raw answers and names the class each must get.
 func TestClassification(t *testing.T) {
-	chunk := func(s string) string { return fmt.Sprintf("%x\r\n%s\r\n", len(s), s) }
 	delta := `data: {"choices":[{"index":0,"delta":{"content":"a"}}]}` + "\n\n"
 	fin := `data: {"choices":[{"index":0,"delta":{},"finish_reason":"stop"}]}` + "\n\n"
 	done := "data: [DONE]\n\n"
@@ -222,7 +223,6 @@ func sameEnd(got outputs.StreamEnd, r *Result) bool {
 // The first and last event that vLLM's client takes for output, and the last
 // event of all but [DONE].
 func TestOutputEvents(t *testing.T) {
-	wait := func() { time.Sleep(5 * time.Millisecond) } // so that each event has a stamp of its own
 	delta := func(d string) string { return `{"choices":[{"index":0,"delta":` + d + `}]}` }
 	usage := `{"choices":[],"usage":{"prompt_tokens":1,"completion_tokens":2}}`
 	const none = -1
@@ -243,10 +243,11 @@ func TestOutputEvents(t *testing.T) {
 	for _, tc := range tests {
 		t.Run(tc.name, func(t *testing.T) {
 			t.Parallel()
+			var wire reader
 			srv := serve(t, func(c *call) {
 				c.send(sseHead)
 				for _, e := range append(tc.events, "[DONE]") {
-					wait()
+					wire.caughtUp(c.w) // so that each event has a stamp of its own
 					c.event(e)
 				}
 				c.end()
@@ -255,7 +256,7 @@ func TestOutputEvents(t *testing.T) {
 			if tc.kind == Completions {
 				cfg.Type = "openai_completions"
 			}
-			r := ask(t, mustNew(t, cfg, Options{}), &Request{Prompt: "x", Stream: true})
+			r := ask(t, mustNew(t, cfg, Options{Dial: wire.dial}), &Request{Prompt: "x", Stream: true})
 			if r.Status != outputs.StatusOK {
 				t.Fatalf("status %s: %s", r.Status, r.Error)
 			}
@@ -335,6 +336,8 @@ func TestEveryChoiceHasToEnd(t *testing.T) {
 	}
 }
 
+// Time is that of the bubble, which passes when nobody has anything to do, so that
+// no machine is too slow for the limits.
 func TestTimeouts(t *testing.T) {
 	const short = Duration(60 * time.Millisecond)
 	ping := func(c *call, every time.Duration) {
@@ -375,8 +378,7 @@ func TestTimeouts(t *testing.T) {
 			time.Sleep(2 * time.Duration(short))
 			c.finish(1)
 		}, outputs.StatusOK},
-		// Long in all beside the limit, with gaps far below it: a busy machine stretches them.
-		{"events keep a stream from being idle", Timeouts{Idle: 8 * short}, func(c *call) {
+		{"events keep a stream from being idle", Timeouts{Idle: short}, func(c *call) {
 			c.send(sseHead)
 			for range 36 {
 				c.text("a")
@@ -398,13 +400,15 @@ func TestTimeouts(t *testing.T) {
 	}
 	for _, tc := range tests {
 		t.Run(tc.name, func(t *testing.T) {
-			t.Parallel()
-			srv := serve(t, tc.answer)
-			cfg := chatConfig(srv.URL)
-			cfg.Timeouts = tc.limits
-			if r := ask(t, mustNew(t, cfg, Options{}), streamed("x")); r.Status != tc.want {
-				t.Errorf("status %s (%s), want %s", r.Status, r.Error, tc.want)
-			}
+			synctest.Test(t, func(t *testing.T) {
+				l := newPipes()
+				srv := serveOn(t, l, "http", tc.answer)
+				cfg := chatConfig(srv.URL)
+				cfg.Timeouts = tc.limits
+				if r := ask(t, mustNew(t, cfg, Options{Dial: l.dial}), streamed("x")); r.Status != tc.want {
+					t.Errorf("status %s (%s), want %s", r.Status, r.Error, tc.want)
+				}
+			})
 		})
 	}
 	t.Run("connect", func(t *testing.T) {
@@ -442,13 +446,7 @@ func TestTimeouts(t *testing.T) {
 }
 
 func TestRefused(t *testing.T) {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	addr := l.Addr().String()
-	_ = l.Close()
-	r := ask(t, mustNew(t, chatConfig(addr), Options{}), streamed("x"))
+	r := ask(t, mustNew(t, chatConfig("127.0.0.1:1"), Options{}), streamed("x"))
 	if r.Status != outputs.StatusDial || !strings.Contains(r.Error, "refused") || strings.Contains(r.Error, "\n") {
 		t.Errorf("status %s, error %q", r.Status, r.Error)
 	}

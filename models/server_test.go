@@ -45,9 +45,11 @@ const sseHead = "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream; charset=utf
 
 // event sends one event as a chunk.
 func (c *call) event(data string) {
-	ev := "data: " + data + "\n\n"
-	c.send(fmt.Sprintf("%x\r\n%s\r\n", len(ev), ev))
+	c.send(chunk("data: " + data + "\n\n"))
 }
+
+// chunk frames a piece of a body.
+func chunk(s string) string { return fmt.Sprintf("%x\r\n%s\r\n", len(s), s) }
 
 func (c *call) end() { c.send("0\r\n\r\n") }
 
@@ -59,12 +61,13 @@ func (c *call) text(pieces ...string) {
 	}
 }
 
-// finish streams the reason, the usage, [DONE] and the end.
+// finish streams the reason, the usage, [DONE] and the end. The end comes with
+// [DONE], so that the connection is idle when the answer has been read: one whose
+// end comes later is waited for only so long (transport tests that).
 func (c *call) finish(out int) {
 	c.event(`{"choices":[{"index":0,"delta":{},"finish_reason":"stop"}]}`)
 	c.event(fmt.Sprintf(`{"choices":[],"usage":{"prompt_tokens":7,"completion_tokens":%d}}`, out))
-	c.event("[DONE]")
-	c.end()
+	c.send(chunk("data: [DONE]\n\n") + "0\r\n\r\n")
 }
 
 func (c *call) json(code int, body string) {
@@ -186,7 +189,7 @@ func mustNew(t testing.TB, cfg Config, opts Options) Client {
 
 func ask(t testing.TB, c Client, req *Request) *Result {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute) // against hanging for ever
 	defer cancel()
 	r := c.Do(ctx, req)
 	r.Decode()

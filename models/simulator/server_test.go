@@ -45,7 +45,7 @@ func post(t testing.TB, url, body string, header ...string) (int, http.Header, s
 	for i := 0; i+1 < len(header); i += 2 {
 		req.Header.Set(header[i], header[i+1])
 	}
-	client := &http.Client{Timeout: 20 * time.Second}
+	client := &http.Client{Timeout: 2 * time.Minute}
 	resp, err := client.Do(req)
 	if err != nil {
 		return 0, nil, "", err
@@ -686,7 +686,7 @@ func TestClientThatLeavesIsAborted(t *testing.T) {
 	}
 	_ = resp.Body.Close()
 	http.DefaultClient.CloseIdleConnections()
-	for range 500 {
+	for range 6000 {
 		if st := srv.Stats(); st.Aborted == 1 && st.Running == 0 {
 			return
 		}
