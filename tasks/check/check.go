@@ -97,6 +97,9 @@ type Options struct {
 	ReadFile    func(path string) ([]byte, error)
 	FileLimit   func() (soft, hard uint64, err error)
 	ResolveHost func(ctx context.Context, host string) ([]string, error)
+	// noticeable is how long a stream that comes in one piece has taken when something
+	// held it back; 0 = 200 ms.
+	noticeable time.Duration
 }
 
 // Checks are the names of the lines in their order.
@@ -127,6 +130,9 @@ type run struct {
 func Run(ctx context.Context, o Options) (*Report, error) {
 	if o.StepTimeout <= 0 {
 		o.StepTimeout = 30 * time.Second
+	}
+	if o.noticeable <= 0 {
+		o.noticeable = 200 * time.Millisecond
 	}
 	if o.Concurrency <= 0 {
 		o.Concurrency = max(o.Config.BatchSize, 1)

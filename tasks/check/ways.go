@@ -116,7 +116,7 @@ func (r *run) judge(w way, res *models.Result) Line {
 		return warn(CauseNotStreamed, "the server refuses to stream: TTFT, TPOT and ITL do not exist")
 	case strings.ContainsRune(withoutCut(res), utf8.RuneError):
 		return warn(CauseInvalidUTF8, "the answer holds bytes that are no UTF-8 (or U+FFFD in their place): characters are cut apart between tokens, or the model's tokenizer is not the server's; such answers are scored as they are read")
-	case w.stream && buffered(res):
+	case w.stream && buffered(res, r.noticeable):
 		return warn(CauseBuffered, "the stream arrives in one piece: a proxy or gateway holds it back (nginx: proxy_buffering off); TTFT and ITL are its, not the server's")
 	case w.stream && res.OutputTokens != outputs.UnknownTokens && len(res.ChunkAt) > int(res.OutputTokens):
 		return warn(CauseDuplicate, "more chunks with text than tokens: something repeats parts of the stream, or usage leaves tokens out")
@@ -166,14 +166,14 @@ func (r *run) describe(w way, res *models.Result) string {
 
 // buffered tells a stream that came in one piece after a noticeable time. A fast
 // server's stream can come in one read, too.
-func buffered(res *models.Result) bool {
+func buffered(res *models.Result, noticeable time.Duration) bool {
 	n := len(res.ChunkAt)
 	if n < 8 || res.End == outputs.Never {
 		return false
 	}
 	span := res.ChunkAt[n-1] - res.ChunkAt[0]
 	total := res.End - res.Sent
-	return total > int64(200*time.Millisecond) && span < total/50
+	return total > int64(noticeable) && span < total/50
 }
 
 // whyFailed is the cause of a failed request and what to do.

@@ -36,8 +36,15 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
+// freeAddr is an address nobody listens at. Where the whole 127.0.0.0/8 is this
+// machine (Linux) it is of this process alone: a port of 127.0.0.1 that was given
+// back may be another's before the engine takes it.
 func freeAddr(t *testing.T) string {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
+	pid := os.Getpid()
+	l, err := net.Listen("tcp", fmt.Sprintf("127.%d.%d.%d:0", 64+pid>>16&63, pid>>8&255, pid&255))
+	if err != nil {
+		l, err = net.Listen("tcp", "127.0.0.1:0")
+	}
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -73,7 +80,7 @@ func running(pid int) bool {
 }
 
 func waitGone(t *testing.T, what string, pid int) {
-	for range 1000 {
+	for range 6000 {
 		if !running(pid) {
 			return
 		}
@@ -134,7 +141,8 @@ func TestProcessesThatLeftTheGroup(t *testing.T) {
 		t.Skip("no /proc here")
 	}
 	pid := filepath.Join(t.TempDir(), "pid")
-	escaping := fmt.Sprintf("setsid sh -c 'echo $$ > %s; exec sleep 300' & %s & wait", pid, os.Args[0])
+	// The engine, and with it the answer that Start waits for, comes after the number.
+	escaping := fmt.Sprintf("setsid sh -c 'echo $$ > %s; exec sleep 300' & until [ -s %s ]; do sleep 0.02; done; %s & wait", pid, pid, os.Args[0])
 	var notes []string
 	addr := freeAddr(t)
 	e, err := Start(t.Context(), Config{Command: escaping, Env: []string{"ENGINE_TEST_PART=engine", "ENGINE_TEST_ADDR=" + addr}, Server: "http://" + addr, Grace: time.Second,
@@ -176,8 +184,8 @@ func TestProcessesThatLeftTheGroup(t *testing.T) {
 
 func TestAnEngineThatDies(t *testing.T) {
 	addr := freeAddr(t)
-	log := filepath.Join(t.TempDir(), "log")
-	e, err := Start(t.Context(), Config{Command: os.Args[0] + " & sleep 1; echo out of memory; kill $!; exit 7", Env: []string{"ENGINE_TEST_PART=engine", "ENGINE_TEST_ADDR=" + addr},
+	log, now := filepath.Join(t.TempDir(), "log"), filepath.Join(t.TempDir(), "now")
+	e, err := Start(t.Context(), Config{Command: os.Args[0] + " & until [ -e " + now + " ]; do sleep 0.02; done; echo out of memory; kill $!; exit 7", Env: []string{"ENGINE_TEST_PART=engine", "ENGINE_TEST_ADDR=" + addr},
 		Server: "http://" + addr, Grace: time.Second, Log: log})
 	if err != nil {
 		t.Fatal(err)
@@ -186,9 +194,13 @@ func TestAnEngineThatDies(t *testing.T) {
 	said := make(chan string, 1)
 	stop := make(chan struct{})
 	defer close(stop)
+	watched := e.Watch(stop, func(s string) { said <- s })
+	if err := os.WriteFile(now, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
 	select {
-	case <-e.Watch(stop, func(s string) { said <- s }):
-	case <-time.After(30 * time.Second):
+	case <-watched:
+	case <-time.After(5 * time.Minute):
 		t.Fatal("the death was not noticed")
 	}
 	if got := <-said; !strings.Contains(got, "ended during the run: exit status 7") || !strings.Contains(got, "out of memory") {
