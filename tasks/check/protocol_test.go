@@ -61,7 +61,7 @@ func TestFaultsOfAnswers(t *testing.T) {
 			}
 			o := quiet(config(simulate(t, simulator.Config{Faults: []simulator.Fault{f}})))
 			if tc.cause == CauseSilent {
-				o.StepTimeout = time.Second // for the list of models, which comes at once, and for what never comes
+				o.StepTimeout = 2 * time.Second // for the list of models, which comes at once, and for what never comes
 			}
 			r := check(t, o)
 			status := Fail
