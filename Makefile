@@ -15,11 +15,12 @@ build: ## one static binary in bin/
 run: build ## the main job on the built-in simulator and the built-in demo data
 	$(BIN) --models sim_chat --datasets demo_gsm8k_gen_4_shot_cot_chat_prompt --summarizer example
 
+# Go's own limit of ten minutes a package is of idle machines.
 test: build ## all tests
-	$(GO) test $(TESTFLAGS) ./...
+	$(GO) test -timeout 30m $(TESTFLAGS) ./...
 
 race: ## the race detector on the packages that run things at once (needs a C compiler)
-	CGO_ENABLED=1 $(GO) test -race ./models/... ./outputs/... ./tasks/... ./summarizers/... ./evaluators/sandbox/...
+	CGO_ENABLED=1 $(GO) test -race -timeout 30m ./models/... ./outputs/... ./tasks/... ./summarizers/... ./evaluators/sandbox/...
 
 lint: ## formatting, vet and staticcheck
 	@unformatted=$$(gofmt -l $$(git ls-files '*.go')); if [ -n "$$unformatted" ]; then echo "not gofmt-ed: $$unformatted"; exit 1; fi

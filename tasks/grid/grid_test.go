@@ -1,11 +1,15 @@
 package grid
 
 import (
+	"errors"
 	"slices"
 	"strings"
 	"testing"
 
 	"ais_bench/outputs"
+	"ais_bench/tasks"
+	"ais_bench/tasks/bench"
+	"ais_bench/tasks/launch"
 	"ais_bench/tasks/sweep"
 )
 
@@ -87,5 +91,25 @@ func TestPoints(t *testing.T) {
 		if done, missing, err := p.Points(store, all[1]); err != nil || len(done) != 0 || len(missing) != 3 {
 			t.Errorf("%+v, %+v, %v", done, missing, err)
 		}
+	}
+}
+
+// heard keeps what is said.
+type heard struct {
+	tasks.Observer
+	notes []string
+}
+
+func (h *heard) Note(line string) { h.notes = append(h.notes, line) }
+
+// An interrupt between two combinations starts no engine.
+func TestInterruptedGridStartsNoEngine(t *testing.T) {
+	stop := make(chan struct{})
+	close(stop)
+	var h heard
+	r := Runner{Plan: Plan{Params: []Param{{"x", []string{"1"}}}, Runs: 1}, Engine: launch.Spec{Command: "false {x}", WorkDir: t.TempDir()},
+		Options: bench.Options{Observer: &h, Stop: stop}}
+	if _, err := r.Run(t.Context()); !errors.Is(err, sweep.ErrInterrupted) || len(h.notes) > 0 {
+		t.Errorf("%v, %q", err, h.notes)
 	}
 }

@@ -91,6 +91,11 @@ func (r *Runner) combination(ctx context.Context, i int, c *Combination) error {
 		r.note(fmt.Sprintf("%s: all %d runs are done and kept", Name(c.Settings), r.Plan.Runs))
 		return nil
 	}
+	select {
+	case <-r.Options.Stop: // between two runs: no engine need be started to learn of it
+		return sweep.ErrInterrupted
+	default:
+	}
 	spec := r.Engine
 	if spec.Command, err = Command(r.Engine.Command, c.Settings); err != nil {
 		return &sweep.PrepareError{Err: err}
