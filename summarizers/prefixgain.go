@@ -1,7 +1,6 @@
 package summarizers
 
 import (
-	"errors"
 	"fmt"
 	"slices"
 
@@ -85,21 +84,11 @@ func readTimes(run *outputs.Run, p outputs.Pair) (timesOf, error) {
 	if run.RecordsPath(p.Model, p.Dataset) == "" {
 		return t, nil
 	}
-	for r, err := range run.Records(p.Model, p.Dataset) {
-		var damage *outputs.DamageError
-		if errors.As(err, &damage) {
-			continue
-		}
-		if err != nil {
-			return t, err
-		}
-		if r.Phase != outputs.PhaseMeasured {
-			continue
-		}
+	if err := outputs.EachMeasured(run.Records(p.Model, p.Dataset), func(r *outputs.Record) {
 		t.requests++
 		if !r.OK() {
 			t.failed++
-			continue
+			return
 		}
 		key := fmt.Sprintf("%s\x00%d\x00%d", r.SampleID, r.Repeat, r.Turn)
 		if v, ok := r.TTFT(); ok {
@@ -111,6 +100,8 @@ func readTimes(run *outputs.Run, p outputs.Pair) (timesOf, error) {
 		if v, ok := r.TPOT(); ok {
 			t.tpot[key] = v / 1e6
 		}
+	}); err != nil {
+		return t, err
 	}
 	return t, nil
 }

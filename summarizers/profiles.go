@@ -80,17 +80,7 @@ type traits struct {
 func traitsOf(records iter.Seq2[*outputs.Record, error]) (traits, error) {
 	var t traits
 	first, last, okFirst, okLast := int64(math.MaxInt64), int64(math.MinInt64), int64(math.MaxInt64), int64(math.MinInt64)
-	for r, err := range records {
-		var damage *outputs.DamageError
-		if errors.As(err, &damage) {
-			continue
-		}
-		if err != nil {
-			return t, fmt.Errorf("compare profiles: %w", err)
-		}
-		if r.Phase != outputs.PhaseMeasured && r.Phase != "" {
-			continue
-		}
+	if err := outputs.EachMeasured(records, func(r *outputs.Record) {
 		if r.Sent != outputs.Never {
 			first, last = min(first, r.Sent), max(last, r.End)
 		}
@@ -102,7 +92,7 @@ func traitsOf(records iter.Seq2[*outputs.Record, error]) (traits, error) {
 			if aisbench.Completed(r) {
 				t.aisExtra++
 			}
-			continue
+			return
 		}
 		t.ok++
 		if !vllm.Completed(r, false) {
@@ -137,6 +127,8 @@ func traitsOf(records iter.Seq2[*outputs.Record, error]) (traits, error) {
 		if r.Stream && int64(r.OutputTokens) > int64(len(r.ChunkAt)) {
 			t.severalTokens++
 		}
+	}); err != nil {
+		return t, fmt.Errorf("compare profiles: %w", err)
 	}
 	t.failedLastEnds = t.failed > 0 && (last > okLast || first < okFirst)
 	return t, nil

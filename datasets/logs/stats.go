@@ -14,6 +14,8 @@ import (
 
 	"github.com/abadojack/whatlanggo"
 	"github.com/mattn/go-runewidth"
+
+	"ais_bench/quantile"
 )
 
 // Counter counts the tokens of a text. Called concurrently.
@@ -88,12 +90,7 @@ func NewDist(lengths []int) Dist {
 	for _, n := range l {
 		sum += float64(n)
 	}
-	p := func(q float64) float64 {
-		at := q * float64(len(l)-1)
-		lo := int(at)
-		hi := min(lo+1, len(l)-1)
-		return float64(l[lo]) + (at-float64(lo))*float64(l[hi]-l[lo])
-	}
+	p := func(q float64) float64 { return quantile.Linear(l, q) }
 	return Dist{len(l), sum / float64(len(l)), p(.5), p(.9), p(.95), p(.99), l[0], l[len(l)-1]}
 }
 

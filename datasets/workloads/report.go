@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"ais_bench/datasets"
+	"ais_bench/quantile"
 )
 
 // Realised is what the server did with one sample. Tokens are those of the
@@ -143,11 +144,6 @@ func distribution(v []int) *Distribution {
 	for _, x := range v {
 		sum += float64(x)
 	}
-	at := func(q float64) float64 {
-		pos := q * float64(len(v)-1)
-		lo := int(pos)
-		hi := min(lo+1, len(v)-1)
-		return float64(v[lo]) + (pos-float64(lo))*float64(v[hi]-v[lo])
-	}
+	at := func(q float64) float64 { return quantile.Linear(v, q) }
 	return &Distribution{N: len(v), Min: float64(v[0]), Mean: sum / float64(len(v)), P50: at(.5), P95: at(.95), P99: at(.99), Max: float64(v[len(v)-1])}
 }

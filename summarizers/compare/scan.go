@@ -1,13 +1,13 @@
 package compare
 
 import (
-	"errors"
 	"fmt"
 	"hash/fnv"
 	"iter"
 	"slices"
 
 	"ais_bench/outputs"
+	"ais_bench/quantile"
 )
 
 // scan is what the conditions need of the records of one pair.
@@ -46,17 +46,7 @@ func hashed(s string) uint64 {
 func scanRecords(records iter.Seq2[*outputs.Record, error]) (*scan, error) {
 	s := &scan{prompts: map[string]uint64{}, sources: map[outputs.TokenSource]int64{}}
 	retried := map[string]bool{} // requests that failed before and may have been tried again
-	for r, err := range records {
-		var damage *outputs.DamageError
-		if errors.As(err, &damage) {
-			continue
-		}
-		if err != nil {
-			return nil, err
-		}
-		if r.Phase != outputs.PhaseMeasured && r.Phase != "" {
-			continue
-		}
+	if err := outputs.EachMeasured(records, func(r *outputs.Record) {
 		key := fmt.Sprintf("%s\x00%d", question(r.SampleID, r.SessionID, r.Turn), r.Repeat)
 		if !retried[key] || r.Attempt == 0 {
 			s.requests++
@@ -75,7 +65,7 @@ func scanRecords(records iter.Seq2[*outputs.Record, error]) (*scan, error) {
 			s.stream++
 		}
 		if !r.OK() {
-			continue
+			return
 		}
 		s.answered++
 		s.keep(r, key)
@@ -97,6 +87,8 @@ func scanRecords(records iter.Seq2[*outputs.Record, error]) (*scan, error) {
 			s.asked += int64(r.MaxTokens)
 		}
 		s.sources[r.TokenSource]++
+	}); err != nil {
+		return nil, err
 	}
 	slices.Sort(s.in)
 	slices.Sort(s.out)
@@ -112,16 +104,7 @@ func lengths(sorted []int32) condition {
 	for _, n := range sorted {
 		sum += float64(n)
 	}
-	at := func(q float64) float64 {
-		h := q * float64(len(sorted)-1)
-		i := int(h)
-		v := float64(sorted[i])
-		if i+1 < len(sorted) {
-			v += (h - float64(i)) * float64(sorted[i+1]-sorted[i])
-		}
-		return v
-	}
-	mean, median, p95 := sum/float64(len(sorted)), at(0.5), at(0.95)
+	mean, median, p95 := sum/float64(len(sorted)), quantile.Linear(sorted, 0.5), quantile.Linear(sorted, 0.95)
 	return condition{text: fmt.Sprintf("mean %.1f, median %.0f, P95 %.0f", mean, median, p95), numbers: []float64{mean, median, p95}}
 }
 

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"ais_bench/evaluators/stats"
+	"ais_bench/quantile"
 	"ais_bench/summarizers/interval"
 	"ais_bench/summarizers/metrics"
 )
@@ -183,7 +184,7 @@ func percentileFact(f *Fact, runs []part, q float64) {
 		return
 	}
 	slices.Sort(all)
-	value := numpyPercentile(all, q)
+	value := quantile.Linear(all, q)
 	f.Value = &value
 	f.at = func(level float64) (interval.Interval, error) {
 		blocks := blocksOf(runs)
@@ -201,16 +202,6 @@ func percentileFact(f *Fact, runs []part, q float64) {
 		}
 		return i, nil
 	}
-}
-
-// numpyPercentile interpolates linearly between order statistics.
-func numpyPercentile(sorted []float64, q float64) float64 {
-	h := float64(len(sorted)-1) * q
-	i := int(math.Floor(h))
-	if i+1 >= len(sorted) {
-		return sorted[len(sorted)-1]
-	}
-	return sorted[i] + (h-float64(i))*(sorted[i+1]-sorted[i])
 }
 
 // meanFact is the mean of the values: over the requests of one run, over the

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"ais_bench/evaluators/stats"
+	"ais_bench/quantile"
 )
 
 // MinBootstrap is the fewest values that are resampled: below, the bootstrap's
@@ -114,20 +115,10 @@ func bca(value float64, draws, leave []float64, level float64) (lo, hi float64) 
 	}
 	at := func(z float64) float64 {
 		p := stats.NormalCDF(z0 + (z0+z)/(1-a*(z0+z)))
-		return interpolate(draws, p)
+		return quantile.Linear(draws, p)
 	}
 	z := stats.NormalQuantile(1 - tail(level))
 	return at(-z), at(z)
-}
-
-// interpolate is the p-quantile of sorted values, linear between neighbours.
-func interpolate(sorted []float64, p float64) float64 {
-	h := float64(len(sorted)-1) * min(max(p, 0), 1)
-	i := int(h)
-	if i+1 >= len(sorted) {
-		return sorted[len(sorted)-1]
-	}
-	return sorted[i] + (h-float64(i))*(sorted[i+1]-sorted[i])
 }
 
 func sum(x []float64) float64 {

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"ais_bench/evaluators/stats"
+	"ais_bench/quantile"
 )
 
 // Delta is how far B lies from A.
@@ -70,7 +71,7 @@ func Change(a, b []float64, level float64, seed uint64) (Delta, bool) {
 	slices.Sort(draws)
 	t := tail(level)
 	return Delta{Value: stats.Mean(b)/stats.Mean(a) - 1,
-		Interval: Interval{interpolate(draws, t), interpolate(draws, 1-t), level, "bootstrap-percentile"}}, true
+		Interval: Interval{quantile.Linear(draws, t), quantile.Linear(draws, 1-t), level, "bootstrap-percentile"}}, true
 }
 
 // redraw is the mean of as many values drawn with replacement.

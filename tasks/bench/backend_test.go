@@ -119,14 +119,14 @@ func TestAbbreviation(t *testing.T) {
 	}
 }
 
-func TestQuantile(t *testing.T) {
+func TestPercentile(t *testing.T) {
 	v := []float64{1, 2, 3, 4}
 	for p, want := range map[float64]float64{0: 1, 50: 2.5, 75: 3.25, 100: 4} {
-		if got := quantile(v, p); got == nil || *got != want {
+		if got := percentile(v, p); got == nil || *got != want {
 			t.Errorf("p%g: %v, want %g", p, got, want)
 		}
 	}
-	if quantile(nil, 50) != nil {
+	if percentile(nil, 50) != nil {
 		t.Error("a percentile of nothing")
 	}
 }

@@ -2,7 +2,6 @@ package bench
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
 	"iter"
 	"math"
@@ -12,40 +11,17 @@ import (
 	"ais_bench/datasets"
 	"ais_bench/datasets/workloads"
 	"ais_bench/outputs"
+	"ais_bench/quantile"
 	"ais_bench/tasks"
 )
 
-// quantile is the p-th percentile (0–100) of sorted values by linear
-// interpolation, numpy's default; nil for none.
-func quantile(sorted []float64, p float64) *float64 {
+// percentile is the p-th percentile (0–100) of sorted values; nil for none.
+func percentile(sorted []float64, p float64) *float64 {
 	if len(sorted) == 0 {
 		return nil
 	}
-	h := float64(len(sorted)-1) * p / 100
-	lo := int(h)
-	v := sorted[lo]
-	if lo+1 < len(sorted) {
-		v += (h - float64(lo)) * (sorted[lo+1] - v)
-	}
+	v := quantile.Linear(sorted, p/100)
 	return &v
-}
-
-// measured yields the records of the measured phase; damaged rows of a journal
-// are skipped, as everywhere.
-func measured(records iter.Seq2[*outputs.Record, error], do func(*outputs.Record)) error {
-	for r, err := range records {
-		var damage *outputs.DamageError
-		switch {
-		case errors.As(err, &damage):
-			continue
-		case err != nil:
-			return err
-		}
-		if r.Phase == outputs.PhaseMeasured {
-			do(r)
-		}
-	}
-	return nil
 }
 
 // Records yields the run's records with what the tools that are stood in for know
@@ -123,7 +99,7 @@ func (s *Session) Lengths(out *tasks.Outcome) (workloads.LengthComparison, error
 		got = append(got, workloads.Realised{InputTokens: -1, OutputTokens: -1})
 	}
 	model, dataset := s.Pair(out)
-	err := measured(out.Run.Records(model, dataset), func(r *outputs.Record) {
+	err := outputs.EachMeasured(out.Run.Records(model, dataset), func(r *outputs.Record) {
 		i, ok := at[key{r.SampleID, r.Turn}]
 		if !ok || r.TokenSource != outputs.TokensUsage {
 			if ok {
@@ -184,7 +160,7 @@ func (s *Session) CacheTable(out *tasks.Outcome) (outputs.Table, error) {
 	var prompt, cached int64
 	told, of := 0, 0
 	model, dataset := s.Pair(out)
-	err := measured(out.Run.Records(model, dataset), func(r *outputs.Record) {
+	err := outputs.EachMeasured(out.Run.Records(model, dataset), func(r *outputs.Record) {
 		if !r.OK() {
 			return
 		}
@@ -227,7 +203,7 @@ func (s *Session) Round() func(*outputs.Record) int {
 func (s *Session) Uncounted(out *tasks.Outcome) int {
 	n := 0
 	model, dataset := s.Pair(out)
-	_ = measured(out.Run.Records(model, dataset), func(r *outputs.Record) { // the report read the same records
+	_ = outputs.EachMeasured(out.Run.Records(model, dataset), func(r *outputs.Record) { // the report read the same records
 		if r.OK() && r.OutputTokens < 0 {
 			n++
 		}
@@ -256,7 +232,7 @@ func (s *Session) Sequences(out *tasks.Outcome) int {
 	}
 	n := 0
 	model, dataset := s.Pair(out)
-	_ = measured(out.Run.Records(model, dataset), func(r *outputs.Record) { // the report read the same records
+	_ = outputs.EachMeasured(out.Run.Records(model, dataset), func(r *outputs.Record) { // the report read the same records
 		if r.OK() {
 			n += size[r.SampleID]
 		}
@@ -274,7 +250,7 @@ type RateChange struct {
 func (s *Session) RateChanges(out *tasks.Outcome) ([]RateChange, error) {
 	var due []int64
 	model, dataset := s.Pair(out)
-	if err := measured(out.Run.Records(model, dataset), func(r *outputs.Record) { due = append(due, r.Scheduled) }); err != nil {
+	if err := outputs.EachMeasured(out.Run.Records(model, dataset), func(r *outputs.Record) { due = append(due, r.Scheduled) }); err != nil {
 		return nil, err
 	}
 	slices.Sort(due)

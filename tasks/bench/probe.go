@@ -105,7 +105,7 @@ func (p *probe) result() ProbeResult {
 		ms = append(ms, float64(d)/1e6)
 	}
 	slices.Sort(ms)
-	r.MedianE2EL, r.P99E2EL, r.MaxE2EL = quantile(ms, 50), quantile(ms, 99), quantile(ms, 100)
+	r.MedianE2EL, r.P99E2EL, r.MaxE2EL = percentile(ms, 50), percentile(ms, 99), percentile(ms, 100)
 	return r
 }
 

@@ -280,7 +280,7 @@ func TestLatencyRounds(t *testing.T) {
 	round := s.Round()
 	rounds := map[int][2]int{} // records, failures
 	model, dataset := s.Pair(out)
-	err := measured(out.Run.Records(model, dataset), func(r *outputs.Record) {
+	err := outputs.EachMeasured(out.Run.Records(model, dataset), func(r *outputs.Record) {
 		c := rounds[round(r)]
 		if c[0]++; !r.OK() {
 			c[1]++
@@ -333,12 +333,12 @@ func TestProbeProfileAndFlush(t *testing.T) {
 		t.Errorf("probe %+v", p)
 	}
 	n := 0
-	if err := measured(out.Run.Records(s.Service.Abbr, ProbeDataset), func(r *outputs.Record) { n++ }); err != nil || n != p.Completed {
+	if err := outputs.EachMeasured(out.Run.Records(s.Service.Abbr, ProbeDataset), func(r *outputs.Record) { n++ }); err != nil || n != p.Completed {
 		t.Errorf("%d probe records, want %d (%v)", n, p.Completed, err)
 	}
 	model, dataset := s.Pair(out)
 	n = 0
-	if err := measured(out.Run.Records(model, dataset), func(*outputs.Record) { n++ }); err != nil || n != 5 {
+	if err := outputs.EachMeasured(out.Run.Records(model, dataset), func(*outputs.Record) { n++ }); err != nil || n != 5 {
 		t.Errorf("%d measured records, want 5: probes are no part of them (%v)", n, err)
 	}
 }
@@ -467,7 +467,7 @@ func TestGroupedSamples(t *testing.T) {
 		got, n := 0, 0
 		order, round := s.Order(), s.Round()
 		places, rounds := map[int]int{}, map[int]int{}
-		if err := measured(s.Records(out), func(r *outputs.Record) {
+		if err := outputs.EachMeasured(s.Records(out), func(r *outputs.Record) {
 			got, n = got+int(r.InputTokens), n+1
 			places[order(r)]++
 			rounds[round(r)]++

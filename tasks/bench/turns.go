@@ -40,7 +40,7 @@ func (s *Session) Turns(out *tasks.Outcome) ([]TurnFigures, error) {
 	}
 	var all []lists
 	model, dataset := s.Pair(out)
-	err := measured(out.Run.Records(model, dataset), func(r *outputs.Record) {
+	err := outputs.EachMeasured(out.Run.Records(model, dataset), func(r *outputs.Record) {
 		for int(r.Turn) >= len(all) {
 			all = append(all, lists{})
 		}
@@ -76,8 +76,8 @@ func (s *Session) Turns(out *tasks.Outcome) ([]TurnFigures, error) {
 	for turn, l := range all {
 		slices.Sort(l.ttft)
 		slices.Sort(l.e2el)
-		f := TurnFigures{Turn: turn, Completed: len(l.e2el), Failed: l.failed, Input: mean(l.input), MeanTTFT: mean(l.ttft), MedTTFT: quantile(l.ttft, 50),
-			P99TTFT: quantile(l.ttft, 99), MeanTPOT: mean(l.tpot), MeanE2EL: mean(l.e2el), P99E2EL: quantile(l.e2el, 99)}
+		f := TurnFigures{Turn: turn, Completed: len(l.e2el), Failed: l.failed, Input: mean(l.input), MeanTTFT: mean(l.ttft), MedTTFT: percentile(l.ttft, 50),
+			P99TTFT: percentile(l.ttft, 99), MeanTPOT: mean(l.tpot), MeanE2EL: mean(l.e2el), P99E2EL: percentile(l.e2el, 99)}
 		if l.of > 0 {
 			share := l.cached / l.of
 			f.Cached = &share

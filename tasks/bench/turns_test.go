@@ -105,7 +105,7 @@ func TestConversation(t *testing.T) {
 		turn    int32
 	}
 	got := map[key]*outputs.Record{}
-	if err := measured(out.Run.Records(model, dataset), func(r *outputs.Record) { got[key{r.SessionID, r.Turn}] = r }); err != nil || len(got) != 12 {
+	if err := outputs.EachMeasured(out.Run.Records(model, dataset), func(r *outputs.Record) { got[key{r.SessionID, r.Turn}] = r }); err != nil || len(got) != 12 {
 		t.Fatalf("%d records, %v", len(got), err)
 	}
 	for k, r := range got {

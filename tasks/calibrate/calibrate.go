@@ -23,6 +23,7 @@ import (
 	"ais_bench/models/simulator"
 	"ais_bench/models/transport"
 	"ais_bench/outputs"
+	"ais_bench/quantile"
 	"ais_bench/tasks/load"
 )
 
@@ -226,17 +227,14 @@ func abs(x int64) int64 {
 	return x
 }
 
-// spread sorts ns and gives µs, percentiles by linear interpolation.
+// spread sorts ns and gives µs.
 func spread(ns []int64) Spread {
 	if len(ns) == 0 {
 		return Spread{}
 	}
 	slices.Sort(ns)
-	at := func(p float64) *float64 {
-		h := float64(len(ns)-1) * p
-		lo := int(h)
-		hi := min(lo+1, len(ns)-1)
-		v := (float64(ns[lo]) + (h-float64(lo))*float64(ns[hi]-ns[lo])) / 1e3
+	at := func(q float64) *float64 {
+		v := quantile.Linear(ns, q) / 1e3
 		return &v
 	}
 	return Spread{P50: at(0.5), P99: at(0.99), Max: at(1)}

@@ -225,8 +225,8 @@ func (s *HealthSampler) Stop(in HealthInput) Health {
 	debug.ReadGCStats(&gc)
 	h.GC.Cycles = gc.NumGC - s.gc.NumGC
 	h.GC.PauseTotalMS = float64(gc.PauseTotal-s.gc.PauseTotal) / 1e6
-	h.GC.PauseMaxMS = quantile(pausesMetric, s.pauses, 1)
-	h.GoroutineWaitP99MS = quantile(waitsMetric, s.waits, 0.99)
+	h.GC.PauseMaxMS = runtimeQuantile(pausesMetric, s.pauses, 1)
+	h.GoroutineWaitP99MS = runtimeQuantile(waitsMetric, s.waits, 0.99)
 	if s.filesKnown {
 		h.OpenFilesMax = &s.files
 	}
@@ -337,9 +337,9 @@ func readHistogram(name string) (bounds []float64, counts []uint64) {
 	return slices.Clone(h.Buckets), slices.Clone(h.Counts)
 }
 
-// quantile is the upper bound in ms of the bucket that holds quantile q of what
+// runtimeQuantile is the upper bound in ms of the bucket that holds quantile q of what
 // a histogram of the runtime counted since before; nil when it counted nothing.
-func quantile(name string, before []uint64, q float64) *float64 {
+func runtimeQuantile(name string, before []uint64, q float64) *float64 {
 	bounds, counts := readHistogram(name)
 	return bucketQuantile(bounds, counts, before, q)
 }

@@ -3,6 +3,8 @@ package load
 import (
 	"fmt"
 	"slices"
+
+	"ais_bench/quantile"
 )
 
 // LagJudgement is the schedule lag in relation to what it may spoil.
@@ -79,14 +81,5 @@ func (j *LagJudgement) threshold() threshold {
 	return t
 }
 
-// percentileMS is a quantile of sorted durations in ns, in ms, by linear
-// interpolation.
-func percentileMS(sorted []int64, q float64) float64 {
-	h := float64(len(sorted)-1) * q
-	lo := int(h)
-	x := float64(sorted[lo])
-	if lo+1 < len(sorted) {
-		x += (h - float64(lo)) * float64(sorted[lo+1]-sorted[lo])
-	}
-	return x / 1e6
-}
+// percentileMS is a quantile of sorted durations in ns, in ms.
+func percentileMS(sorted []int64, q float64) float64 { return quantile.Linear(sorted, q) / 1e6 }
