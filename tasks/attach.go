@@ -1,10 +1,6 @@
 package tasks
 
-import (
-	"slices"
-
-	"ais_bench/outputs"
-)
+import "ais_bench/outputs"
 
 // Attachment is a file kept under configs/ with its hash in the manifest.
 type Attachment struct {
@@ -19,17 +15,11 @@ type Attachment struct {
 // that holds another one of the kind and name keeps both. It reports whether m was
 // changed; writing it is the caller's affair.
 func Attach(run *outputs.Run, m *outputs.Manifest, a Attachment) (bool, error) {
-	session := max(len(m.Sessions), 1)
-	for _, c := range m.Configs { // a file name that is not taken
-		if c.Kind == a.Kind && c.Name == a.Name && c.Session >= session {
-			session = c.Session + 1
-		}
-	}
-	before := slices.Clone(m.Configs)
-	if err := storeText(run, m, map[string]bool{}, session, a.Kind, a.Name, a.Origin, a.Text); err != nil {
+	before := len(m.Configs)
+	if err := storeText(run, m, map[string]bool{}, max(len(m.Sessions), 1), a.Kind, a.Name, a.Origin, a.Text); err != nil {
 		return false, err
 	}
-	changed := len(m.Configs) > len(before)
+	changed := len(m.Configs) > before
 	for k, v := range a.Facts {
 		if m.Extra[k] != v {
 			extra(m, k, v)

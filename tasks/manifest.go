@@ -130,7 +130,8 @@ func storeConfig(run *outputs.Run, m *outputs.Manifest, stored map[string]bool, 
 	return storeText(run, m, stored, session, kind, abbr, origin, text)
 }
 
-// storeText is storeConfig of a file that is kept as it is.
+// storeText is storeConfig of a file that is kept as it is. Its name tells the session,
+// or a later number where a contract attached between sessions has that one.
 func storeText(run *outputs.Run, m *outputs.Manifest, stored map[string]bool, session int, kind, abbr, origin string, text []byte) (err error) {
 	name := kind + "-" + outputs.FileName(abbr)
 	if stored[name] {
@@ -145,8 +146,13 @@ func storeText(run *outputs.Run, m *outputs.Manifest, stored map[string]bool, se
 	}
 	entry := outputs.ConfigFile{Kind: kind, Name: abbr, Source: origin}
 	if len(sums) > 0 {
-		entry.Session = session
-		name += fmt.Sprintf("-session%d", session)
+		of := name
+		for entry.Session = session; ; entry.Session++ {
+			name = fmt.Sprintf("%s-session%d", of, entry.Session)
+			if !slices.ContainsFunc(m.Configs, func(c outputs.ConfigFile) bool { return c.Path == "configs/"+name+".yaml" }) {
+				break
+			}
+		}
 	}
 	name += ".yaml"
 	if err := run.WriteConfig(name, text); err != nil {
