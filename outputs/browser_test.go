@@ -55,6 +55,7 @@ func launch() (reason string) {
 	cmd := exec.Command(bin, "--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--remote-debugging-pipe",
 		"--user-data-dir="+profile, "--no-first-run", "--hide-scrollbars", "about:blank")
 	cmd.ExtraFiles = theirs[:]
+	cmd.Env = append(os.Environ(), "TMPDIR="+profile) // what it leaves there goes with it
 	if err := cmd.Start(); err != nil {
 		os.RemoveAll(profile)
 		return "Chromium does not start: " + err.Error()

@@ -1,6 +1,7 @@
 package tasks
 
 import (
+	"bytes"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -15,11 +16,21 @@ func TestProxyInUseIsRecorded(t *testing.T) {
 	set := builtinSet(t, "demo_gsm8k_gen_0_shot_cot_str_perf")
 	_, url := startSim(t, set, simulator.Config{})
 	var through atomic.Int64
+	onward := &http.Transport{} // its own: every test server that closes closes the default one's connections
+	defer onward.CloseIdleConnections()
 	proxy := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		through.Add(1)
-		out := r.Clone(r.Context())
-		out.RequestURI = "" // set on received requests only
-		resp, err := http.DefaultTransport.RoundTrip(out)
+		body, err := io.ReadAll(r.Body) // all of it first: RoundTrip may outlast the handler, and with it the body
+		if err != nil {
+			return
+		}
+		out, err := http.NewRequestWithContext(r.Context(), r.Method, r.URL.String(), bytes.NewReader(body))
+		if err != nil {
+			t.Error(err)
+			return
+		}
+		out.Header = r.Header.Clone()
+		resp, err := onward.RoundTrip(out)
 		if err != nil {
 			http.Error(w, err.Error(), http.StatusBadGateway)
 			return

@@ -1,6 +1,7 @@
 package tasks
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -90,9 +91,9 @@ func TestInterruptedRunAndItsContinuation(t *testing.T) {
 	const due = 40
 	dir := t.TempDir()
 	_, url := startSim(t, set, simulator.Config{Accuracy: 0.5, Seed: 3})
-	m := modelAt(url, set)
-	m.Config.BatchSize = 2
 	obs := newStopAfter(10)
+	m := modelAt(startGate(t, url, 15, obs.stop), set)
+	m.Config.BatchSize = 2
 	out, task := runOnce(t, m, set, Options{WorkDir: dir, Observer: obs, Stop: obs.stop, Args: []string{"ais_bench", "first"}})
 	if task.Err != nil || !out.Stopped {
 		t.Fatalf("stopped %v, error %v", out.Stopped, task.Err)
@@ -389,23 +390,47 @@ func TestKilledRunLosesAndDoublesNothing(t *testing.T) {
 	}
 }
 
+// written is how many answers a run that goes on has on the disk, as records and,
+// of as many questions, as predictions.
+func written(dir, abbr string) int {
+	run, err := OpenRun(dir, "latest")
+	if err != nil {
+		return 0 // it has not begun
+	}
+	records := 0
+	for rec, err := range run.Records("sim", abbr) {
+		if err == nil && rec.OK() && rec.Phase == outputs.PhaseMeasured {
+			records++
+		}
+	}
+	if b, _ := os.ReadFile(run.PredictionsPath("sim", abbr)); bytes.Count(b, []byte("\n")) < 8 {
+		return 0
+	}
+	return records
+}
+
 // killAndComplete: a question is one request, or one a label.
 func killAndComplete(t *testing.T, kind string, labels int) {
 	set := killedSet(t, kind)
 	const due = 80
 	dir := t.TempDir()
-	sim, url := startSim(t, set, simulator.Config{Accuracy: 0.5, Seed: 3, TokensPerSecond: 300, TTFT: 60 * time.Millisecond})
+	sim, url := startSim(t, set, simulator.Config{Accuracy: 0.5, Seed: 3})
 	cmd := exec.Command(os.Args[0], "-test.run=^TestAskUntilKilled$")
-	cmd.Env = append(os.Environ(), killVariable+"="+url, killDirectory+"="+dir, killKind+"="+kind)
+	// What a killed process keeps in the directory of temporary files stays there.
+	cmd.Env = append(os.Environ(), killVariable+"="+startGate(t, url, 30, nil), killDirectory+"="+dir, killKind+"="+kind, "TMPDIR="+t.TempDir())
+	var said bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &said, &said
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
 	ended := make(chan struct{})
 	go func() { cmd.Wait(); close(ended) }()
-	for sim.Stats().Requests < 24 {
+	// Most of what was let through is on the disk; the rest of the run waits.
+	abbr := set.Config.Abbr
+	for written(dir, abbr) < 8*labels {
 		select {
 		case <-ended:
-			t.Fatal("the run ended before it could be killed")
+			t.Fatalf("the run ended before it could be killed:\n%s", said.String())
 		case <-time.After(5 * time.Millisecond):
 		}
 	}
@@ -420,7 +445,6 @@ func killAndComplete(t *testing.T, kind string, labels int) {
 	if killed.State != outputs.StateRunning || killed.Clock == nil || killed.Clock.ZeroWall == "" {
 		t.Errorf("state %s, clock %+v", killed.State, killed.Clock)
 	}
-	abbr := set.Config.Abbr
 	predictions := run.PredictionsPath("sim", abbr)
 	// All that had been answered: one prediction is taken away whole, so that only
 	// the records have it, and the next is torn.
@@ -593,8 +617,8 @@ func (c *cutOff) Answered(*Task, *outputs.Record) { c.once.Do(c.cancel) }
 func TestCutOffRunStillLooksAtTheServer(t *testing.T) {
 	set := kinds["numeric without a worked solution"].choice(t)
 	dir := t.TempDir()
-	sim, url := startSim(t, set, simulator.Config{Accuracy: 1, TTFT: 20 * time.Millisecond, TokensPerSecond: 1000})
-	m := modelAt(url, set)
+	sim, url := startSim(t, set, simulator.Config{Accuracy: 1})
+	m := modelAt(startGate(t, url, 5, nil), set)
 	m.Config.BatchSize = 2
 	plan, err := NewPlan([]ModelChoice{m}, []DatasetChoice{set})
 	if err != nil {
@@ -625,6 +649,7 @@ func TestCutOffRunStillLooksAtTheServer(t *testing.T) {
 		t.Errorf("scores of the part: %s, %d not asked", counts(s), s.NotAsked)
 	}
 	asked := sim.Stats().Requests
+	m.Config.URL = url
 	_, rest := runOnce(t, m, set, Options{WorkDir: dir, Reuse: "latest"})
 	if s := rest.Accuracy; rest.Err != nil || s.Overall.Right != 20 || sim.Stats().Requests-asked != int64(scored.Accuracy.Overall.NotAsked)+1 {
 		t.Errorf("completed: %v, %d requests for %d questions", rest.Err, sim.Stats().Requests-asked, scored.Accuracy.Overall.NotAsked)

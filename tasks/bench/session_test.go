@@ -16,6 +16,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"ais_bench/datasets/workloads"
 	"ais_bench/outputs"
@@ -60,6 +61,7 @@ type recorder struct {
 	letters bool // /tokenize and /detokenize are there; a token is a letter
 	live    int
 	peak    int
+	hi      int // readiness checks and probes
 }
 
 func record(t *testing.T, answer func(n int, w http.ResponseWriter, r *http.Request) bool) *recorder {
@@ -114,6 +116,10 @@ func (rec *recorder) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		if rec.answer != nil && rec.answer(n, w, r) {
 			return
 		}
+	} else {
+		rec.mu.Lock()
+		rec.hi++
+		rec.mu.Unlock()
 	}
 	if !strings.Contains(string(b), `"stream":true`) {
 		w.Header().Set("content-type", "application/json")
@@ -321,7 +327,30 @@ func TestRealisedLengths(t *testing.T) {
 }
 
 func TestProbeProfileAndFlush(t *testing.T) {
-	rec := record(t, nil)
+	var rec *recorder
+	rec = record(t, func(n int, w http.ResponseWriter, r *http.Request) bool {
+		if n > 0 {
+			return false
+		}
+		// The first answer waits until a probe has been answered: the next one comes after that.
+		began := -1
+		for {
+			rec.mu.Lock()
+			hi := rec.hi
+			rec.mu.Unlock()
+			if began < 0 {
+				began = hi
+			}
+			if hi >= began+2 {
+				return false
+			}
+			select {
+			case <-r.Context().Done():
+				return true
+			case <-time.After(time.Millisecond):
+			}
+		}
+	})
 	o := options(t, rec, "random")
 	o.ProbeRate, o.Profile, o.FlushCache, o.RequestRate = 1000, true, true, 50
 	s, out := run(t, o)

@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"ais_bench/datasets/workloads"
 	"ais_bench/models/simulator"
@@ -62,10 +63,12 @@ func TestRunnerMeasuresWhatIsMissing(t *testing.T) {
 		t.Errorf("the point's run: %+v, %v", m, err)
 	}
 
-	// The second point is stopped while requests are under way.
+	// The second point is stopped in mid-run: the user of its conversations thinks for
+	// an hour after the first answer.
 	r.Options = func(p Point, attempt int) (bench.Options, error) {
 		o := base
 		o.MaxConcurrency, o.Seed = 1, Seed(base.Seed, p, attempt)
+		o.Backend, o.Workload.NumTurns, o.Workload.TurnInputLen, o.Workload.ThinkTime = "openai-chat", 2, 5, time.Hour
 		o.Observer = &stopper{stop: stop}
 		return o, nil
 	}
