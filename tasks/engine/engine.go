@@ -103,11 +103,7 @@ func Start(ctx context.Context, cfg Config) (*Engine, error) {
 		e.cmd.Stdout, e.cmd.Stderr = said, said
 	}
 	ownGroup(e.cmd)
-	err = e.cmd.Start()
-	if said != nil {
-		said.Close() // the engine has its own
-	}
-	if err != nil {
+	if err = e.cmd.Start(); err != nil {
 		e.closeLog()
 		return nil, fmt.Errorf("launch %q: %w", cfg.Command, err)
 	}

@@ -7,6 +7,8 @@ import (
 	"os"
 	"sync"
 	"time"
+
+	"github.com/google/uuid"
 )
 
 // The engine's log is bounded: an engine that prints a line a request, or a
@@ -35,9 +37,13 @@ type boundedLog struct {
 	dropped int64 // bytes of segments that were overwritten
 	recent  []byte
 
-	pipe *os.File      // the end that is read; nil without one
-	done chan struct{} // closed when everything was read
-	last time.Time     // of the last read
+	pipe   *os.File      // the end that is read; nil without one
+	own    *os.File      // this program's copy of the other end
+	mark   []byte        // settle writes it there
+	marked chan struct{} // closed when it was read: so was what had been said before
+	done   chan struct{} // closed when everything was read
+	last   time.Time     // of the last read
+	ask    sync.Once     // the mark is written once
 }
 
 // recentBytes is how much of the end is kept in memory, for messages.
@@ -54,19 +60,47 @@ func newLog(path string, head, segment int64) (*boundedLog, error) {
 }
 
 // input is the end of a pipe that processes write to; everything that comes is
-// logged until all of them have closed it. The caller closes its copy once the
-// processes have theirs.
+// logged until all of them have closed it, and settle or close, which closes this
+// program's copy, was called.
 func (l *boundedLog) input() (*os.File, error) {
 	r, w, err := os.Pipe()
 	if err != nil {
 		return nil, err
 	}
-	l.pipe, l.done = r, make(chan struct{})
-	go func() {
-		defer close(l.done)
-		_, _ = io.Copy(l, r) // ends with the last writer, or when close closes the pipe
-	}()
+	l.pipe, l.own, l.done, l.marked = r, w, make(chan struct{}), make(chan struct{})
+	l.mark = []byte("\x00" + uuid.NewString() + "\x00")
+	go l.read()
 	return w, nil
+}
+
+// read logs what comes through the pipe, but for the mark. It ends with the last
+// writer, or when close closes the pipe.
+func (l *boundedLog) read() {
+	defer close(l.done)
+	marked := false
+	buf := make([]byte, 0, 32<<10)
+	for {
+		n, err := l.pipe.Read(buf[len(buf):cap(buf)])
+		buf = buf[:len(buf)+n]
+		if before, after, found := bytes.Cut(buf, l.mark); found && !marked {
+			_, _ = l.Write(before) // it never fails
+			marked = true
+			close(l.marked)
+			buf = append(buf[:0], after...)
+		}
+		keep := 0 // bytes at the end that the mark may begin with
+		if !marked && err == nil {
+			for keep = min(len(l.mark)-1, len(buf)); !bytes.HasSuffix(buf, l.mark[:keep]); keep-- {
+			}
+		}
+		if said := buf[:len(buf)-keep]; len(said) > 0 {
+			_, _ = l.Write(said) // it never fails
+		}
+		buf = append(buf[:0], buf[len(buf)-keep:]...)
+		if err != nil {
+			return
+		}
+	}
 }
 
 // Write never fails: what cannot be written (a full disk) is lost to the log
@@ -148,12 +182,21 @@ func (l *boundedLog) end() []byte {
 	return bytes.Clone(l.recent)
 }
 
-// settle waits until what was said before is read: until all writers are gone, or
-// nothing has come for a moment (a worker that outlives its engine keeps the pipe
-// open).
+// settle waits until what was said before is read, however late the reader's turn
+// comes, and then for what is still being said: until all writers are gone, or nothing
+// has come for a moment (a worker that outlives its engine keeps the pipe open).
 func (l *boundedLog) settle() {
 	if l.done == nil {
 		return
+	}
+	l.ask.Do(func() {
+		_, _ = l.own.Write(l.mark) // in one piece, behind what was said; the reader takes it
+		_ = l.own.Close()
+	})
+	select {
+	case <-l.done:
+		return
+	case <-l.marked:
 	}
 	const quiet = 50 * time.Millisecond
 	for began := time.Now(); time.Since(began) < 20*quiet; {

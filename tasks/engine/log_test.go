@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 )
 
 // A long log keeps its beginning and its end, says how much it left out, and loses
@@ -67,6 +68,40 @@ func TestBoundedLog(t *testing.T) {
 	}
 }
 
+// What was said before settle is logged when it returns, however late the reader's
+// turn comes, and however much like the mark it looks.
+func TestSettle(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "engine.out")
+	l, err := newLog(path, 1<<20, 500)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w, err := l.input()
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := strings.Repeat("line\n", 5000) + string(l.mark[:20]) + "\nlast words \x00"
+	l.mu.Lock() // the reader cannot log
+	fmt.Fprint(w, text)
+	settled := make(chan struct{})
+	go func() {
+		l.settle()
+		close(settled)
+	}()
+	time.Sleep(200 * time.Millisecond) // longer than the moment in which nothing may come
+	l.mu.Unlock()
+	<-settled
+	if got := string(l.end()); got != text {
+		t.Errorf("%d bytes of %d were logged when it had settled", len(got), len(text))
+	}
+	if err := l.close(); err != nil {
+		t.Fatal(err)
+	}
+	if b, err := os.ReadFile(path); string(b) != text {
+		t.Errorf("%d bytes said, %d kept: %v", len(text), len(b), err)
+	}
+}
+
 // Short logs are as they were said; one of nothing is no file.
 func TestShortLog(t *testing.T) {
 	for _, text := range []string{"", "one line\n", strings.Repeat("x", 1000), strings.Repeat("y", 1400)} {
@@ -80,7 +115,6 @@ func TestShortLog(t *testing.T) {
 			t.Fatal(err)
 		}
 		fmt.Fprint(w, text)
-		w.Close()
 		if err := l.close(); err != nil {
 			t.Fatal(err)
 		}
