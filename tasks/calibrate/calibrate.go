@@ -139,6 +139,9 @@ func drive(ctx context.Context, cfg Config, url string, clock *transport.Clock) 
 	// connection set-up is not what is measured.
 	rate := max(float64(cfg.Streams)/2, 1)
 	sched := load.Rescaled{Of: load.Poisson(rate, cfg.Seed), Count: cfg.Streams, Rate: rate}
+	if err := warmUp(ctx, client); err != nil {
+		return nil, nil, 0, 0, fmt.Errorf("calibrate: warm-up: %w", err)
+	}
 	var mu sync.Mutex
 	before := processCPU()
 	rep := load.Run(ctx, load.Config{Clock: clock, Schedule: sched, Count: cfg.Streams, Phase: outputs.PhaseMeasured}, func(ctx context.Context, s load.Slot) {
@@ -156,6 +159,25 @@ func drive(ctx context.Context, cfg Config, url string, clock *transport.Clock) 
 		return nil, nil, 0, 0, ctx.Err()
 	}
 	return seen, rep.Lag, cpu, time.Duration(rep.Ended - rep.Started), nil
+}
+
+// warmUps is how many requests both sides answer before the measured ones. The first
+// answers of a process pay for code and memory touched for the first time, about a
+// millisecond of TTFT, which a real run spends on its own first requests to the server.
+const warmUps = 8
+
+// warmUp sends them one after the other; they are in no figure.
+func warmUp(ctx context.Context, client models.Client) error {
+	for i := range warmUps {
+		res := client.Do(ctx, &models.Request{ID: fmt.Sprintf("warm-up-%d", i), Prompt: "calibrate", MaxTokens: 2, Stream: true, Params: map[string]any{"ignore_eos": true}})
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		if res.Status != outputs.StatusOK {
+			return errors.New(res.Error)
+		}
+	}
+	return nil
 }
 
 func compare(cfg Config, clock *transport.Clock, seen []measured, truth []simulator.TruthRequest, lag []int64, cpu, span time.Duration) (*Result, error) {

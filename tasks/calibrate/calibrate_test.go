@@ -35,9 +35,17 @@ func startInProcess(_ context.Context, rate float64) (Server, error) {
 }
 
 func TestEveryChunkIsComparedWithItsTruth(t *testing.T) {
-	r, err := Run(context.Background(), Config{Streams: 20, TokensPerSecond: 100, Duration: 300 * time.Millisecond, Start: startInProcess})
+	var srv Server
+	r, err := Run(context.Background(), Config{Streams: 20, TokensPerSecond: 100, Duration: 300 * time.Millisecond, Start: func(ctx context.Context, rate float64) (Server, error) {
+		s, err := startInProcess(ctx, rate)
+		srv = s
+		return s, err
+	}})
 	if err != nil {
 		t.Fatal(err)
+	}
+	if truth, err := srv.Stop(); err != nil || len(truth) != 20+warmUps {
+		t.Errorf("the server answered %d requests, %v; want 20 and %d to warm up", len(truth), err, warmUps)
 	}
 	if r.FailedStreams != 0 || r.Unmatched != 0 || r.Chunks != 20*30 {
 		t.Errorf("%d failed, %d unmatched, %d chunks compared; want 0, 0, 600", r.FailedStreams, r.Unmatched, r.Chunks)
