@@ -39,6 +39,20 @@ func (t *tokenCounter) payload(counted bool, total int32) {
 	t.last = total
 }
 
+// progress is where a stream is: the fields of Result that its events move.
+type progress struct {
+	firstEvent, firstToken, firstAnswer, lastToken int64
+	firstOutput, lastOutput, lastEvent             int64
+	reads, coalesced                               int32
+	chunks                                         []int64
+}
+
+func (p *progress) into(r *Result) {
+	r.FirstEvent, r.FirstToken, r.FirstAnswerToken, r.LastToken = p.firstEvent, p.firstToken, p.firstAnswer, p.lastToken
+	r.FirstOutput, r.LastOutput, r.LastEvent = p.firstOutput, p.lastOutput, p.lastEvent
+	r.Reads, r.Coalesced, r.ChunkAt = p.reads, p.coalesced, p.chunks
+}
+
 // readStream reads a streamed answer by design's rules: a payload is what was
 // generated, the time of an event is its arrival, and only a stream that ended
 // properly and carried a payload has succeeded. After [DONE] it leaves x open:
@@ -46,6 +60,10 @@ func (t *tokenCounter) payload(counted bool, total int32) {
 func (s *service) readStream(r *Result, x *transport.Exchange, choices int) {
 	rd := sse.NewReader(x)
 	a := wire.NewAnswer()
+	// Where the stream is, is kept here until it ends: of thousands of streams none is
+	// warm in the cache when its next event comes, but this stack is needed anyway.
+	at := progress{firstEvent: outputs.Never, firstToken: outputs.Never, firstAnswer: outputs.Never, lastToken: outputs.Never,
+		firstOutput: outputs.Never, lastOutput: outputs.Never, lastEvent: outputs.Never}
 	var (
 		tokens    tokenCounter
 		done      bool
@@ -62,13 +80,13 @@ func (s *service) readStream(r *Result, x *transport.Exchange, choices int) {
 			break
 		}
 		if ev.At == lastRead {
-			r.Coalesced++
+			at.coalesced++
 		} else {
-			r.Reads++
+			at.reads++
 			lastRead = ev.At
 		}
-		if r.FirstEvent == outputs.Never {
-			r.FirstEvent = ev.At
+		if at.firstEvent == outputs.Never {
+			at.firstEvent = ev.At
 		}
 		lastEvent = ev.At
 		if size += len(ev.Data); size > maxBody {
@@ -84,7 +102,7 @@ func (s *service) readStream(r *Result, x *transport.Exchange, choices int) {
 			done = true
 			break
 		}
-		r.LastEvent, whole = ev.At, ev.Cut
+		at.lastEvent, whole = ev.At, ev.Cut
 		v := s.protocol.scan(data, a)
 		seen |= v
 		if v.Has(wire.Failure) || string(ev.Name) == "error" {
@@ -110,25 +128,26 @@ func (s *service) readStream(r *Result, x *transport.Exchange, choices int) {
 			break
 		}
 		if v.Has(wire.Payload) {
-			if r.FirstToken == outputs.Never {
-				r.FirstToken = ev.At
+			if at.firstToken == outputs.Never {
+				at.firstToken = ev.At
 				x.Token(ev.At)
 			}
-			if v.Has(wire.Content) && r.FirstAnswerToken == outputs.Never {
-				r.FirstAnswerToken = ev.At
+			if v.Has(wire.Content) && at.firstAnswer == outputs.Never {
+				at.firstAnswer = ev.At
 			}
-			r.LastToken = ev.At
-			r.ChunkAt = append(r.ChunkAt, ev.At-r.Sent)
+			at.lastToken = ev.At
+			at.chunks = append(at.chunks, ev.At-r.Sent)
 			tokens.payload(v.Has(wire.Tokens), a.OutputTokens)
 		}
 		if v.Has(s.protocol.output) {
-			if r.FirstOutput == outputs.Never {
-				r.FirstOutput = ev.At
+			if at.firstOutput == outputs.Never {
+				at.firstOutput = ev.At
 			}
-			r.LastOutput = ev.At
+			at.lastOutput = ev.At
 		}
 		x.Progress(ev.At)
 	}
+	at.into(r)
 	r.take(a)
 	if len(tokens.perItem) > 0 {
 		r.ChunkTokens = tokens.perItem

@@ -118,7 +118,7 @@ func TestKernelStamps(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if x.conn.raw.k == nil {
+		if !x.conn.raw.stamps {
 			t.Skip("this system has no kernel stamps")
 		}
 		headRead <- struct{}{}

@@ -13,17 +13,20 @@ type stampConn struct {
 	at     int64 // arrival of the last read, ns on the clock; never decreases
 	kernel bool  // at comes from the kernel
 	bytes  int64
+	stamps bool // k is in use: the system and the kind of connection have stamps
+	k      kernelStamps
 	closed atomic.Bool
-	k      *kernelStamps // nil where the system or the kind of connection has none
 }
 
 func newStampConn(c net.Conn, clock *Clock) *stampConn {
-	return &stampConn{Conn: c, clock: clock, at: clock.Now(), k: newKernelStamps(c)}
+	s := &stampConn{Conn: c, clock: clock, at: clock.Now()}
+	s.stamps = s.k.use(c)
+	return s
 }
 
 // Read reads and stamps.
 func (c *stampConn) Read(p []byte) (int, error) {
-	if c.k == nil {
+	if !c.stamps {
 		n, err := c.Conn.Read(p)
 		if n > 0 {
 			c.at, c.kernel = c.clock.Now(), false
@@ -47,4 +50,4 @@ func (c *stampConn) Read(p []byte) (int, error) {
 
 // stale reports whether an idle connection has been closed by the server or
 // has got bytes nobody asked for.
-func (c *stampConn) stale() bool { return c.k != nil && c.k.stale() }
+func (c *stampConn) stale() bool { return c.stamps && c.k.stale() }

@@ -6,6 +6,7 @@ import (
 	"io"
 	"net"
 	"os"
+	"runtime"
 	"sync"
 	"syscall"
 	"unsafe"
@@ -16,19 +17,19 @@ import (
 // kernelStamps reads a TCP socket with recvmsg, which also gives the time at
 // which the kernel received the (last) segment it returns.
 //
-// The message header lives as long as the connection and the callback is made
-// once, so a read allocates nothing. RawSyscall is right because the call never
-// blocks (MSG_DONTWAIT; the runtime's poller does the waiting): announcing a
-// blocking call to the scheduler would cost more than the call.
+// A read allocates nothing: the callback is made once, and the message header
+// lives on the stack, which is warm, whereas of thousands of connections none is
+// when its turn comes. RawSyscall is right because the calls never block
+// (MSG_DONTWAIT; the runtime's poller does the waiting): announcing a blocking
+// call to the scheduler would cost more than the call.
 type kernelStamps struct {
-	rc    syscall.RawConn
-	call  func(fd uintptr) bool
-	msg   unix.Msghdr
-	iov   unix.Iovec
-	oob   [64]byte
-	flags uintptr
-	n     int
-	errno syscall.Errno
+	rc      syscall.RawConn
+	call    func(fd uintptr) bool
+	p       []byte // where to
+	n       int
+	stamp   int64
+	errno   syscall.Errno
+	drained bool // the read before left nothing behind
 }
 
 // stampAnchor is a socket that asks for stamps as long as the program lives.
@@ -39,14 +40,15 @@ var stampAnchor struct {
 	conn net.PacketConn
 }
 
-func newKernelStamps(c net.Conn) *kernelStamps {
+// use turns the stamps of a connection on and reports whether it has any.
+func (k *kernelStamps) use(c net.Conn) bool {
 	tcp, ok := c.(*net.TCPConn)
 	if !ok {
-		return nil
+		return false
 	}
 	rc, err := tcp.SyscallConn()
 	if err != nil {
-		return nil
+		return false
 	}
 	stampAnchor.Do(func() {
 		if pc, err := net.ListenPacket("udp", "127.0.0.1:0"); err == nil {
@@ -58,11 +60,10 @@ func newKernelStamps(c net.Conn) *kernelStamps {
 		}
 	})
 	if enableStamps(rc) != nil {
-		return nil
+		return false
 	}
-	k := &kernelStamps{rc: rc}
-	k.call = k.recvmsg
-	return k
+	k.rc, k.call = rc, k.receive
+	return true
 }
 
 func enableStamps(rc syscall.RawConn) error {
@@ -75,21 +76,66 @@ func enableStamps(rc syscall.RawConn) error {
 	return serr
 }
 
-func (k *kernelStamps) recvmsg(fd uintptr) bool {
+// receive is called by the poller until it says that it is done: at once, and each
+// time there may be something to read.
+func (k *kernelStamps) receive(fd uintptr) bool {
+	if k.drained {
+		// Most likely there is nothing yet. Only a call that finds nothing makes sure, and a
+		// peek is the cheapest. A broken connection tells its error once: this may be it.
+		k.drained = false
+		switch _, errno := peek(fd); errno {
+		case 0:
+		case unix.EAGAIN:
+			return false
+		default:
+			k.n, k.stamp, k.errno = 0, 0, errno
+			return true
+		}
+	}
 	for {
-		k.msg.Iov = &k.iov
-		k.msg.SetIovlen(1)
-		k.msg.Control = &k.oob[0]
-		k.msg.SetControllen(len(k.oob))
-		n, _, errno := unix.RawSyscall(unix.SYS_RECVMSG, fd, uintptr(unsafe.Pointer(&k.msg)), k.flags|unix.MSG_DONTWAIT)
-		k.n, k.errno = int(n), errno
-		switch errno {
+		k.n, k.stamp, k.errno = recvmsg(fd, k.p)
+		switch k.errno {
 		case unix.EINTR:
 			continue
 		case unix.EAGAIN:
-			return k.flags&unix.MSG_PEEK != 0 // a peek does not wait
+			return false
 		}
+		k.drained = k.n < len(k.p)
 		return true
+	}
+}
+
+// recvmsg reads without waiting. The stamp is the kernel's (wall ns), 0 when it gave none.
+func recvmsg(fd uintptr, p []byte) (n int, stamp int64, errno syscall.Errno) {
+	const head = int(unsafe.Sizeof(unix.Cmsghdr{}))
+	var control struct {
+		unix.Cmsghdr
+		unix.Timespec
+	}
+	iov := unix.Iovec{Base: &p[0]}
+	iov.SetLen(len(p))
+	msg := unix.Msghdr{Iov: &iov, Control: (*byte)(unsafe.Pointer(&control))}
+	msg.SetIovlen(1)
+	msg.SetControllen(int(unsafe.Sizeof(control)))
+	got, _, errno := unix.RawSyscall(unix.SYS_RECVMSG, fd, uintptr(unsafe.Pointer(&msg)), unix.MSG_DONTWAIT)
+	runtime.KeepAlive(&iov)
+	if errno != 0 {
+		return 0, 0, errno
+	}
+	if int(msg.Controllen) >= head+int(unsafe.Sizeof(unix.Timespec{})) && control.Level == unix.SOL_SOCKET && control.Type == unix.SCM_TIMESTAMPNS {
+		stamp = control.Nano()
+	}
+	return int(got), stamp, 0
+}
+
+// peek looks for a byte without waiting and without taking it.
+func peek(fd uintptr) (n int, errno syscall.Errno) {
+	var b [1]byte
+	for {
+		got, _, errno := unix.RawSyscall6(unix.SYS_RECVFROM, fd, uintptr(unsafe.Pointer(&b)), 1, unix.MSG_DONTWAIT|unix.MSG_PEEK, 0, 0)
+		if errno != unix.EINTR {
+			return int(got), errno
+		}
 	}
 }
 
@@ -98,11 +144,9 @@ func (k *kernelStamps) read(p []byte) (n int, stamp int64, err error) {
 	if len(p) == 0 {
 		return 0, 0, nil
 	}
-	k.iov.Base = &p[0]
-	k.iov.SetLen(len(p))
-	k.flags = 0
+	k.p = p
 	err = k.rc.Read(k.call)
-	k.iov.Base = nil
+	k.p = nil
 	switch {
 	case err != nil:
 		return 0, 0, err
@@ -111,28 +155,15 @@ func (k *kernelStamps) read(p []byte) (n int, stamp int64, err error) {
 	case k.n == 0:
 		return 0, 0, io.EOF
 	}
-	return k.n, k.stamp(), nil
-}
-
-func (k *kernelStamps) stamp() int64 {
-	const head = int(unsafe.Sizeof(unix.Cmsghdr{}))
-	if int(k.msg.Controllen) < head+int(unsafe.Sizeof(unix.Timespec{})) {
-		return 0
-	}
-	h := (*unix.Cmsghdr)(unsafe.Pointer(&k.oob[0]))
-	if h.Level != unix.SOL_SOCKET || h.Type != unix.SCM_TIMESTAMPNS {
-		return 0
-	}
-	ts := (*unix.Timespec)(unsafe.Pointer(&k.oob[head]))
-	return ts.Nano()
+	return k.n, k.stamp, nil
 }
 
 func (k *kernelStamps) stale() bool {
-	var b [1]byte
-	k.iov.Base = &b[0]
-	k.iov.SetLen(1)
-	k.flags = unix.MSG_PEEK
-	err := k.rc.Read(k.call)
-	k.iov.Base = nil
-	return err != nil || k.errno != unix.EAGAIN
+	waits := false
+	err := k.rc.Read(func(fd uintptr) bool {
+		_, errno := peek(fd)
+		waits = errno == unix.EAGAIN
+		return true // a peek does not wait
+	})
+	return err != nil || !waits
 }
