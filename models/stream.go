@@ -190,15 +190,18 @@ func (s *service) accept(r *Result) {
 
 // conclude classifies a stream without a failure of its own.
 func (s *service) conclude(r *Result, a *wire.Answer, rd *sse.Reader, err error, ended, terminal bool, seen wire.Verdict) {
-	var te *transport.Error
-	cancelled := errors.As(err, &te) && te.Status == outputs.StatusCancelled
 	switch {
 	case errors.Is(err, sse.ErrTooLong):
 		r.StreamEnd = outputs.EndMalformed
 		s.failed(r, outputs.StatusMalformed, err.Error())
-	case !ended && (!terminal || cancelled):
+	case !ended:
+		// Also after finish_reason: usage may be missing, and a body that breaks off has
+		// failed for every other client.
 		r.End = s.clock.Now()
 		s.failedBy(r, err)
+		if terminal {
+			r.Error += ", after finish_reason and before the end of the body"
+		}
 	case !terminal && len(rd.Stray()) > 0 && (r.FirstEvent == outputs.Never || rd.StrayLines() > 0):
 		r.StreamEnd = outputs.EndMalformed
 		s.failed(r, outputs.StatusMalformed, "the stream holds something else than events: "+quote(rd.Stray()))

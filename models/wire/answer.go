@@ -115,8 +115,12 @@ func (a *Answer) Any() bool {
 	return false
 }
 
-// AddContent appends the answer's text of the choice with the index given.
+// AddContent appends the answer's text of the choice with the index given. An index
+// that no choice can have adds nothing: text nobody asked for is no answer.
 func (a *Answer) AddContent(index int, raw []byte) {
+	if index < 0 || index >= maxChoices {
+		return
+	}
 	if index == 0 {
 		a.Content = append(a.Content, raw...)
 		return
