@@ -197,7 +197,7 @@ func TestIdleConnections(t *testing.T) {
 	c.pool.mu.Lock()
 	last := c.pool.idle[0].raw
 	c.pool.mu.Unlock()
-	for last.k != nil && !last.stale() { // without kernel stamps it is not seen but got over
+	for last.stamps && !last.stale() { // without kernel stamps it is not seen but got over
 		time.Sleep(5 * time.Millisecond)
 	}
 	if x, body := fetch(t, c, req); x.Reused || body != "x" {
