@@ -136,7 +136,7 @@ func readMeta(path, named string) (customMeta, error) {
 	if file == "" {
 		file = path + ".meta.json"
 	}
-	raw, err := os.ReadFile(file)
+	raw, err := readWhole(file)
 	if errors.Is(err, fs.ErrNotExist) && named == "" {
 		return meta, nil
 	}

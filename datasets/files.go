@@ -4,7 +4,6 @@ import (
 	"crypto/sha256"
 	"embed"
 	"encoding/hex"
-	"errors"
 	"fmt"
 	"io"
 	"io/fs"
@@ -20,19 +19,14 @@ var embeddedData embed.FS
 // embeddedPrefix marks a layout whose file is inside the binary.
 const embeddedPrefix = "embedded:"
 
-// opener opens data files, on disk or inside the binary. Named pipes and devices are
-// refused: files are read more than once (for their hash, kind and rows), and these
-// may never end.
+// opener opens data files, on disk (OpenFile) or inside the binary.
 type opener struct{}
 
 func (opener) open(path string) (fs.File, error) {
 	if inner, ok := strings.CutPrefix(path, embeddedPrefix); ok {
 		return embeddedData.Open(inner)
 	}
-	if st, err := os.Stat(path); err == nil && !st.Mode().IsRegular() {
-		return nil, &fs.PathError{Op: "open", Path: path, Err: errors.New("it is no ordinary file but a pipe, a device or a folder: save the data to a file and name that")}
-	}
-	return os.Open(path)
+	return OpenFile(path)
 }
 
 // digest is the sha256 of a file as it lies on disk.

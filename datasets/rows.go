@@ -127,7 +127,7 @@ func readText(fsys opener, path, format string, l Layout, yield rowFunc) error {
 	case "tsv":
 		return readTSV(br, path, l.Header, yield)
 	case "text":
-		raw, err := io.ReadAll(br)
+		raw, err := readDocument(br)
 		if err != nil {
 			return fmt.Errorf("%s: %w", path, err)
 		}
@@ -140,15 +140,16 @@ func readText(fsys opener, path, format string, l Layout, yield rowFunc) error {
 
 func place(path string, line int) string { return path + ":" + strconv.Itoa(line) }
 
-// eachLine calls yield with every line, however long, without its line end.
+// eachLine calls yield with every line (see ReadLine) without its line end.
 func eachLine(r *bufio.Reader, path string, yield func(line string, n int) error) error {
+	var buf []byte
 	for n := 1; ; n++ {
-		line, err := r.ReadString('\n')
-		if err != nil && err != io.EOF {
+		var err error
+		if buf, err = ReadLine(r, buf); err != nil && err != io.EOF {
 			return fmt.Errorf("%s: %w", place(path, n), err)
 		}
-		if line != "" {
-			if err := yield(strings.TrimRight(line, "\r\n"), n); err != nil {
+		if len(buf) > 0 {
+			if err := yield(strings.TrimRight(string(buf), "\r\n"), n); err != nil {
 				return err
 			}
 		}
@@ -179,7 +180,7 @@ func readJSONL(r *bufio.Reader, path string, yield rowFunc) error {
 // by records, or an object of objects by id (the id becomes column "_key"). A
 // file that holds one object a line under the name .json is read as JSONL.
 func readJSON(r *bufio.Reader, path, records string, yield rowFunc) error {
-	raw, err := io.ReadAll(r)
+	raw, err := readDocument(r)
 	if err != nil {
 		return fmt.Errorf("%s: %w", path, err)
 	}
@@ -330,21 +331,24 @@ func jsonKind(v any) string {
 }
 
 func readCSV(r io.Reader, path string, comma rune, header []string, yield rowFunc) error {
-	c := csv.NewReader(r)
+	rows := NewRowReader(r)
+	c := csv.NewReader(rows)
 	c.Comma, c.FieldsPerRecord, c.LazyQuotes, c.ReuseRecord = comma, -1, true, true
+	line := 0
 	for {
 		rec, err := c.Read()
 		if err == io.EOF {
 			return nil
 		}
+		rows.Next()
 		if err != nil {
 			var pe *csv.ParseError
 			if errors.As(err, &pe) {
 				return fmt.Errorf("%s: not CSV: %w", place(path, pe.Line), pe.Err)
 			}
-			return fmt.Errorf("%s: %w", path, err)
+			return fmt.Errorf("%s: %w", place(path, line+1), err)
 		}
-		line, _ := c.FieldPos(0)
+		line, _ = c.FieldPos(0)
 		if header == nil {
 			header = make([]string, len(rec))
 			for i, name := range rec {

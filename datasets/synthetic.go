@@ -3,7 +3,6 @@ package datasets
 import (
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -177,7 +176,7 @@ func (s *Synthetic) String() string {
 // read (no Python is run), or the same keys as JSON or YAML. Errors name the file.
 func ReadSynthetic(path string) (Synthetic, error) {
 	var s Synthetic
-	raw, err := os.ReadFile(path)
+	raw, err := readWhole(path)
 	if err != nil {
 		return s, fmt.Errorf("synthetic configuration: %w", err)
 	}

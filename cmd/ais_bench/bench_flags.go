@@ -313,6 +313,9 @@ func chooseDataset(c *cli.Context, o *bench.Options) error {
 	case c.Bool("no-self-timed"):
 		o.SelfTimed = bench.No
 	}
+	if err := cfg.CheckSize(name); err != nil {
+		return usagef("--dataset-name %s: %w", name, err)
+	}
 	o.Dataset, o.Workload = name, cfg
 	return nil
 }
@@ -350,6 +353,9 @@ func generalLengths(c *cli.Context, workload string, cfg *workloads.Config) {
 	}
 }
 
+// maxThinkMS is the longest pause between the turns of a conversation.
+const maxThinkMS = 86_400_000
+
 // chooseTurns reads the flags of conversations, which are those of the Rust
 // vllm-bench and, for files, AISBench's infer_mode.
 func chooseTurns(c *cli.Context, workload string, cfg *workloads.Config) error {
@@ -366,6 +372,9 @@ func chooseTurns(c *cli.Context, workload string, cfg *workloads.Config) error {
 		}
 	}
 	cfg.MinTurns, cfg.MaxTurns = c.Int("multi-turn-min-turns"), c.Int("multi-turn-max-turns")
+	if ms := c.Int("multi-turn-delay-ms"); ms < 0 || ms > maxThinkMS {
+		return usagef("--multi-turn-delay-ms %d: give 0 to %d (a day)", ms, maxThinkMS)
+	}
 	cfg.ThinkTime = time.Duration(c.Int("multi-turn-delay-ms")) * time.Millisecond
 	if c.Bool("multi-turn") {
 		switch {

@@ -15,6 +15,9 @@ import (
 // serviceNote is what makes these two differ from vLLM's offline tests.
 const serviceNote = "measured through the service's HTTP API: network, tokenization and scheduling of the server are part of it, unlike in an offline run of the engine"
 
+// maxAnswers is the most answers a prompt that --n asks for, vLLM's own bound.
+const maxAnswers = 16384
+
 // benchThroughputCommand is `vllm bench throughput` over HTTP.
 func benchThroughputCommand() *cli.Command {
 	flags := append(benchServiceFlags(), datasetFlags()...)
@@ -55,7 +58,10 @@ func benchThroughput(c *cli.Context) error {
 		return usagef("--max-num-seqs %d: give a number above 0", o.MaxConcurrency)
 	}
 	o.NumWarmups, o.LoRAModules = c.Int("num-warmups"), splitCommas(c.StringSlice("lora-modules"))
-	if n := c.Int("n"); n > 1 {
+	switch n := c.Int("n"); {
+	case n < 1 || n > maxAnswers:
+		return usagef("--n %d: give 1 to %d", n, maxAnswers)
+	case n > 1:
 		o.Body["n"] = n
 	}
 	noteEngineFlags(c)
@@ -135,17 +141,21 @@ func benchLatency(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	for _, flag := range []string{"input-len", "output-len", "batch-size", "num-iters", "n"} {
-		if v := c.Int(flag); v < 1 {
-			return usagef("--%s %d: give a number above 0", flag, v)
+	for _, f := range []struct {
+		flag        string
+		least, most int
+	}{{"input-len", 1, workloads.MaxTokens}, {"output-len", 1, workloads.MaxTokens}, {"batch-size", 1, maxSweptConcurrency},
+		{"num-iters", 1, workloads.MaxRequests}, {"num-iters-warmup", 0, workloads.MaxRequests}, {"n", 1, maxAnswers}} {
+		if v := c.Int(f.flag); v < f.least || v > f.most {
+			return usagef("--%s %d: give %d to %d", f.flag, v, f.least, f.most)
 		}
-	}
-	if v := c.Int("num-iters-warmup"); v < 0 {
-		return usagef("--num-iters-warmup %d: give 0 or more", v)
 	}
 	cfg := workloads.Defaults("random")
 	o.Batch = c.Int("batch-size")
 	cfg.InputLen, cfg.OutputLen, cfg.NumPrompts = c.Int("input-len"), c.Int("output-len"), o.Batch*c.Int("num-iters")
+	if err := cfg.CheckSize("random"); err != nil {
+		return usagef("--num-iters %d with --batch-size %d: %w", c.Int("num-iters"), o.Batch, err)
+	}
 	o.Dataset, o.Workload, o.Profile = "random", cfg, c.Bool("profile")
 	o.NumWarmups = o.Batch * c.Int("num-iters-warmup")
 	if n := c.Int("n"); n > 1 {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"ais_bench/datasets/workloads"
 	"ais_bench/summarizers/metrics"
 	"ais_bench/tasks/load"
 	"ais_bench/tasks/sweep"
@@ -74,7 +75,7 @@ func (p prompts) of(i int, v float64) int {
 // times the load and at least 100, without which a P99 says nothing.
 func parsePrompts(text string, factor float64, factorGiven bool) (prompts, error) {
 	positive := func(v float64, err error) bool {
-		return err == nil && v > 0 && v <= 1e9 && !math.IsNaN(v)
+		return err == nil && v > 0 && v <= workloads.MaxRequests && !math.IsNaN(v)
 	}
 	switch {
 	case text != "" && factorGiven:
@@ -135,6 +136,27 @@ func (w *sweepRun) checkRates() error {
 	}
 	if w.search.Min > 0 {
 		return check("--min", w.search.Min, w.count.of(0, w.search.Min))
+	}
+	return nil
+}
+
+// checkCounts refuses points of more requests than a run can have.
+func (w *sweepRun) checkCounts() error {
+	check := func(i int, v float64) error {
+		cfg := w.base.Workload
+		cfg.NumPrompts = w.count.of(i, v)
+		if err := cfg.CheckSize(w.base.Dataset); err != nil {
+			return usagef("the point %g: %w", v, err)
+		}
+		return nil
+	}
+	for i, v := range w.values {
+		if err := check(i, v); err != nil {
+			return err
+		}
+	}
+	if w.search.Max > 0 {
+		return check(0, w.search.Max)
 	}
 	return nil
 }

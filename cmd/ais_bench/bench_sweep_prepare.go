@@ -50,6 +50,9 @@ func (w *sweepRun) prepare() error {
 	if err := w.prepareSearch(); err != nil {
 		return err
 	}
+	if err := w.checkCounts(); err != nil {
+		return err
+	}
 	if err := w.checkRates(); err != nil {
 		return err
 	}

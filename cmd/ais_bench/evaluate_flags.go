@@ -9,6 +9,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"ais_bench/datasets/workloads"
 	"ais_bench/evaluators"
 	"ais_bench/models"
 	"ais_bench/registry"
@@ -41,8 +42,8 @@ func checkEvaluateFlags(c *cli.Context) error {
 	if s := c.Int("pressure-time"); s < 1 || s > 86400 {
 		return usagef("--pressure-time %d: give 1 to 86400 seconds", s)
 	}
-	if c.Int("num-warmups") < 0 {
-		return usagef("--num-warmups %d: give 0 or more", c.Int("num-warmups"))
+	if n := c.Int("num-warmups"); n < 0 || n > workloads.MaxRequests {
+		return usagef("--num-warmups %d: give 0 to %d", n, workloads.MaxRequests)
 	}
 	if c.Int("max-num-workers") < 1 {
 		return usagef("--max-num-workers %d: give 1 or more", c.Int("max-num-workers"))

@@ -18,7 +18,6 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"os"
 	"sort"
 	"strconv"
 	"strings"
@@ -76,7 +75,7 @@ var (
 // Rows without a prompt are left out and named in notes; a file in which no row
 // has one is an error that lists the names its first row has.
 func Read(path string, f Fields) (entries []Entry, notes []string, err error) {
-	file, err := os.Open(path)
+	file, err := datasets.OpenStream(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil, fmt.Errorf("log %q does not exist: %w", path, fs.ErrNotExist)
 	}
@@ -164,7 +163,7 @@ type reader struct {
 }
 
 func (rd *reader) plain(r *bufio.Reader) error {
-	return eachLine(r, func(n int, line []byte) error {
+	return rd.eachLine(r, func(n int, line []byte) error {
 		if !utf8.Valid(line) {
 			rd.skipped.add("not UTF-8", n)
 			return nil
@@ -175,7 +174,7 @@ func (rd *reader) plain(r *bufio.Reader) error {
 }
 
 func (rd *reader) jsonl(r *bufio.Reader) error {
-	return eachLine(r, func(n int, line []byte) error {
+	return rd.eachLine(r, func(n int, line []byte) error {
 		raw, ok := objectIn(line)
 		if !ok {
 			rd.skipped.add("no JSON object in the line", n)
@@ -187,7 +186,8 @@ func (rd *reader) jsonl(r *bufio.Reader) error {
 }
 
 func (rd *reader) list(r *bufio.Reader) error {
-	d := json.NewDecoder(r)
+	rows := datasets.NewRowReader(r)
+	d := json.NewDecoder(rows)
 	if _, err := d.Token(); err != nil {
 		return fmt.Errorf("%s: %w", rd.path, err)
 	}
@@ -197,16 +197,24 @@ func (rd *reader) list(r *bufio.Reader) error {
 			return fmt.Errorf("%s: row %d: not JSON: %w", rd.path, n, err)
 		}
 		rd.row(n, raw)
+		rows.Next()
+	}
+	if _, err := d.Token(); err != nil {
+		return fmt.Errorf("%s: the list does not end: %w", rd.path, err)
+	}
+	if _, err := d.Token(); err != io.EOF {
+		return fmt.Errorf("%s: something follows the end of the list: make it one list, or one object a line", rd.path)
 	}
 	return nil
 }
 
-// eachLine calls f with every line that is not blank, of any length.
-func eachLine(r *bufio.Reader, f func(n int, line []byte) error) error {
+// eachLine calls f with every line that is not blank; line is reused.
+func (rd *reader) eachLine(r *bufio.Reader, f func(n int, line []byte) error) error {
+	var line []byte
 	for n := 1; ; n++ {
-		line, err := r.ReadBytes('\n')
-		if err != nil && err != io.EOF {
-			return err
+		var err error
+		if line, err = datasets.ReadLine(r, line); err != nil && err != io.EOF {
+			return fmt.Errorf("%s:%d: %w", rd.path, n, err)
 		}
 		if text := bytes.TrimSpace(line); len(text) > 0 {
 			if err := f(n, text); err != nil {

@@ -10,7 +10,8 @@ import (
 
 // azure replays an Azure LLM inference trace: CSV of TIMESTAMP (UTC),
 // ContextTokens, GeneratedTokens. The traces say nothing of shared prefixes, so
-// every prompt is drawn for itself. The first arrival is at 0. The rest is as in
+// every prompt is drawn for itself. A row of 0 tokens on either side, which the traces
+// have for requests that came to nothing, is left out and named in Notes. The first arrival is at 0. The rest is as in
 // mooncake.
 //
 // Uses: NumPrompts, DatasetPath, SecMultiplier, StartOffset, EndOffset,

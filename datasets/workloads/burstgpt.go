@@ -78,8 +78,12 @@ func (w *burstGPT) Samples(ctx context.Context) ([]datasets.Sample, error) {
 		order = append(order, r.IntN(len(rows)))
 	}
 	order = order[:n]
+	var all promptTokens
 	for _, k := range order {
 		longest = max(longest, rows[k].in)
+		if err := all.add(rows[k].in); err != nil {
+			return nil, err
+		}
 	}
 	sp, err := newSpeller(ctx, cfg.Tokenizer, longest, n)
 	if err != nil {

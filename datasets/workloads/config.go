@@ -155,14 +155,8 @@ func (c *Config) check(k kind) error {
 	case k.file != fileNeeded && c.NumPrompts < 1:
 		return fmt.Errorf("needs --num-prompts of at least 1, got %d", c.NumPrompts)
 	}
-	for _, n := range []struct {
-		what string
-		v    int
-	}{{"input length", c.InputLen}, {"prefix length", c.PrefixLen}, {"suffix length", c.SuffixLen},
-		{"system prompt length", c.SystemPromptLen}, {"question length", c.QuestionLen}} {
-		if n.v < 0 {
-			return fmt.Errorf("%s must not be negative, got %d", n.what, n.v)
-		}
+	if err := c.CheckSize(k.name); err != nil {
+		return err
 	}
 	if err := c.checkTurns(); err != nil {
 		return err

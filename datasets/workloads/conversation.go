@@ -53,12 +53,8 @@ func (c *Config) withoutReplies() error {
 
 func (c *Config) checkTurns() error {
 	switch {
-	case c.NumTurns < 0 || c.MinTurns < 0 || c.MaxTurns < 0:
-		return fmt.Errorf("numbers of turns must not be negative, got %d, at least %d, at most %d", c.NumTurns, c.MinTurns, c.MaxTurns)
 	case c.MaxTurns > 0 && c.MaxTurns < c.MinTurns:
 		return fmt.Errorf("at most %d turns are fewer than at least %d", c.MaxTurns, c.MinTurns)
-	case c.TurnInputLen < 0:
-		return fmt.Errorf("input length of later turns must not be negative, got %d", c.TurnInputLen)
 	case c.ThinkTime < 0:
 		return fmt.Errorf("the delay between turns must not be negative, got %s", c.ThinkTime)
 	case !(c.SharedFrac >= 0 && c.SessionFrac >= 0 && c.SharedFrac+c.SessionFrac < 1):

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"math"
 	"slices"
 
 	"ais_bench/datasets"
@@ -26,7 +27,8 @@ import (
 // seconds of trace time after its first row; arrivals then count from the window's
 // start (AISBench's fixed_schedule_* with auto_offset). With KeepOffset they are the
 // trace's own times. With LaxTrace rows may have no output_length, which is 1 then, and
-// all of them no timestamp: such a trace has no arrivals and no window. ignore_eos is always asked for: the output length
+// all of them no timestamp: such a trace has no arrivals and no window. Lengths are whole
+// numbers from 1 on; a row with another one is refused. ignore_eos is always asked for: the output length
 // is part of the trace. All prompts stay in memory; NumPrompts takes the first.
 //
 // Uses: NumPrompts, DatasetPath, ChunkHashSize, SecMultiplier, TimestampUnit,
@@ -98,26 +100,30 @@ func (w *mooncake) parse(raw []byte) (traceRow, error) {
 	} else if row.seconds = t; cfg.TimestampUnit == "ms" {
 		row.seconds = t / 1000
 	}
-	out := 1.0
+	// A length of 0 is none: without a limit the answer would never end.
+	length := func(label string) (int, error) {
+		f, err := number(label, MaxTokens)
+		if err == nil && (f < 1 || f != math.Trunc(f)) {
+			err = fmt.Errorf("%q must be a whole number of at least 1, but is %.40s", label, columns[label])
+		}
+		return int(f), err
+	}
+	row.out = 1
 	if _, has := columns[cfg.LabelOutputLen]; has || !cfg.LaxTrace {
 		var err error
-		if out, err = number(cfg.LabelOutputLen, maxTokens); err != nil {
+		if row.out, err = length(cfg.LabelOutputLen); err != nil {
 			return row, err
 		}
 	}
-	row.out = int(out)
 	if value := columns["input_text"]; value != nil && string(value) != "null" {
 		if err := json.Unmarshal(value, &row.text); err != nil || row.text == "" {
 			return row, fmt.Errorf(`"input_text" must be a text that is not empty`)
 		}
 		return row, nil
 	}
-	in, err := number(cfg.LabelInputLen, maxTokens)
-	if err != nil {
+	var err error
+	if row.in, err = length(cfg.LabelInputLen); err != nil {
 		return row, err
-	}
-	if row.in = int(in); row.in < 1 {
-		return row, fmt.Errorf("%q must be at least 1", cfg.LabelInputLen)
 	}
 	if value := columns[cfg.LabelHashIDs]; value != nil {
 		if err := json.Unmarshal(value, &row.hashes); err != nil {

@@ -13,6 +13,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"ais_bench/datasets"
 	"ais_bench/registry"
 )
 
@@ -29,16 +30,15 @@ func (missingFile) Is(target error) bool { return target == os.ErrNotExist }
 
 // openFile opens a data file for reading in order, behind a byte order mark.
 func openFile(path string) (*os.File, *bufio.Reader, int64, error) {
-	f, err := os.Open(path)
+	if st, err := os.Stat(path); err == nil && st.IsDir() {
+		return nil, nil, 0, fmt.Errorf("%s is a folder; give the file in it with --dataset-path", path)
+	}
+	f, err := datasets.OpenFile(path)
 	if errors.Is(err, os.ErrNotExist) {
 		return nil, nil, 0, missingFile(path)
 	}
 	if err != nil {
 		return nil, nil, 0, err
-	}
-	if st, err := f.Stat(); err == nil && st.IsDir() {
-		f.Close()
-		return nil, nil, 0, fmt.Errorf("%s is a folder; give the file in it with --dataset-path", path)
 	}
 	r := bufio.NewReaderSize(f, 1<<20)
 	if b, _ := r.Peek(2); bytes.Equal(b, []byte{0x1f, 0x8b}) {
@@ -53,7 +53,7 @@ func openFile(path string) (*os.File, *bufio.Reader, int64, error) {
 }
 
 // eachLine hands every line of a text file that is not blank to yield, without
-// blanks and line end (LF or CRLF) around it. Lines may be of any length. Errors
+// blanks and line end (LF or CRLF) around it. Lines are bounded (datasets.MaxRow). Errors
 // get "file:line: " before them. line is reused.
 func eachLine(path string, yield func(line []byte, number int) error) error {
 	f, r, _, err := openFile(path)
@@ -63,16 +63,7 @@ func eachLine(path string, yield func(line []byte, number int) error) error {
 	defer f.Close()
 	var line []byte
 	for number := 1; ; number++ {
-		line = line[:0]
-		for {
-			var part []byte
-			part, err = r.ReadSlice('\n')
-			line = append(line, part...)
-			if !errors.Is(err, bufio.ErrBufferFull) {
-				break
-			}
-		}
-		if err != nil && err != io.EOF {
+		if line, err = datasets.ReadLine(r, line); err != nil && err != io.EOF {
 			return fmt.Errorf("%s:%d: %w", path, number, err)
 		}
 		if text := bytes.TrimSpace(line); len(text) > 0 {
@@ -173,7 +164,8 @@ func (j *jsonRows) scan(r *bufio.Reader, base int64, keep func(raw []byte, numbe
 	if !array && first != '{' {
 		return fmt.Errorf("%s: must be a JSON list or JSON objects one a line, but begins with %q", j.path, string(rune(first)))
 	}
-	dec := json.NewDecoder(r)
+	rows := datasets.NewRowReader(r)
+	dec := json.NewDecoder(rows)
 	if array {
 		if _, err := dec.Token(); err != nil {
 			return fmt.Errorf("%s: %w", j.path, err)
@@ -184,14 +176,21 @@ func (j *jsonRows) scan(r *bufio.Reader, base int64, keep func(raw []byte, numbe
 			if _, err := dec.Token(); err != nil {
 				return fmt.Errorf("%s: row %d: the list does not end: %w", j.path, number, err)
 			}
+			if next, err := dec.Token(); err != io.EOF {
+				return fmt.Errorf("%s: after row %d the list ends, but something follows it (%s): make it one list, or one object a line", j.path, number-1, follows(next, err))
+			}
 			return nil
 		}
 		var raw json.RawMessage
 		if err := dec.Decode(&raw); err == io.EOF && !array {
 			return nil
 		} else if err != nil {
+			if errors.Is(err, datasets.ErrRowTooLong) {
+				return fmt.Errorf("%s: row %d: %w", j.path, number, err)
+			}
 			return fmt.Errorf("%s: row %d: not valid JSON: %w", j.path, number, err)
 		}
+		rows.Next()
 		ok, err := keep(raw, number)
 		if err != nil {
 			return fmt.Errorf("%s: row %d: %w", j.path, number, err)
@@ -200,6 +199,17 @@ func (j *jsonRows) scan(r *bufio.Reader, base int64, keep func(raw []byte, numbe
 			j.rows = append(j.rows, jsonRow{number, base + dec.InputOffset() - int64(len(raw)), len(raw)})
 		}
 	}
+}
+
+// follows says what stands where a file should be over.
+func follows(next json.Token, err error) string {
+	if err != nil {
+		return err.Error()
+	}
+	if text, ok := next.(string); ok {
+		return fmt.Sprintf("%.20q", text)
+	}
+	return fmt.Sprint(next)
 }
 
 // read gives the raw bytes of row i of the index.
@@ -220,7 +230,8 @@ func eachCSV(path string, need []string, yield func(col func(name string) string
 		return err
 	}
 	defer f.Close()
-	r := csv.NewReader(br)
+	rows := datasets.NewRowReader(br)
+	r := csv.NewReader(rows)
 	r.ReuseRecord, r.TrimLeadingSpace = true, true
 	header, err := r.Read()
 	if err == io.EOF {
@@ -238,6 +249,7 @@ func eachCSV(path string, need []string, yield func(col func(name string) string
 			return fmt.Errorf("%s:1: no column %q; the header has %s%s", path, n, strings.Join(names, ", "), registry.DidYouMean(n, names))
 		}
 	}
+	line := 1
 	for {
 		rec, err := r.Read()
 		if err == io.EOF {
@@ -248,9 +260,10 @@ func eachCSV(path string, need []string, yield func(col func(name string) string
 			if errors.As(err, &pe) {
 				return fmt.Errorf("%s:%d: %w", path, pe.Line, pe.Err)
 			}
-			return fmt.Errorf("%s: %w", path, err)
+			return fmt.Errorf("%s:%d: %w", path, line+1, err)
 		}
-		line, _ := r.FieldPos(0)
+		rows.Next()
+		line, _ = r.FieldPos(0)
 		if err := yield(func(n string) string { return strings.TrimSpace(rec[at[strings.ToLower(n)]]) }, line); err != nil {
 			return fmt.Errorf("%s:%d: %w", path, line, err)
 		}
@@ -261,11 +274,8 @@ func eachCSV(path string, need []string, yield func(col func(name string) string
 // written with a decimal point, as data frames do, are accepted.
 func tokenCount(name, text string) (int, error) {
 	f, err := strconv.ParseFloat(text, 64)
-	if err != nil || !(f >= 0 && f <= maxTokens) || f != float64(int(f)) {
+	if err != nil || !(f >= 0 && f <= MaxTokens) || f != float64(int(f)) {
 		return 0, fmt.Errorf("column %s: %q is not a number of tokens", name, text)
 	}
 	return int(f), nil
 }
-
-// maxTokens is more than any request can have; a file that says more is wrong.
-const maxTokens = 1 << 26

@@ -148,11 +148,15 @@ func (c *Config) syntheticLengths() error {
 
 // drawLengths gives the lengths of all requests. Each side has a stream of its own,
 // so that the first n requests are the same however many there are.
-func (c *Config) drawLengths() (in, out []int) {
+func (c *Config) drawLengths() (in, out []int, err error) {
 	in, out = make([]int, c.NumPrompts), make([]int, c.NumPrompts)
 	draw, r := c.InputLengths.Sampler(), stream(c.Seed, purposeInput)
+	var all promptTokens
 	for i := range in {
 		in[i] = draw(r)
+		if err := all.add(in[i]); err != nil {
+			return nil, nil, err
+		}
 	}
 	if c.OutputLengths.Method != "" {
 		draw, r = c.OutputLengths.Sampler(), stream(c.Seed, purposeOutput)
@@ -160,7 +164,7 @@ func (c *Config) drawLengths() (in, out []int) {
 			out[i] = draw(r)
 		}
 	}
-	return in, out
+	return in, out, nil
 }
 
 func (c *Config) syntheticOutput() string {
@@ -198,7 +202,10 @@ func (w *syntheticString) Notes() []string { return nil }
 
 func (w *syntheticString) Samples(ctx context.Context) ([]datasets.Sample, error) {
 	cfg := &w.cfg
-	in, out := cfg.drawLengths()
+	in, out, err := cfg.drawLengths()
+	if err != nil {
+		return nil, err
+	}
 	longest := 0
 	for _, n := range in {
 		longest = max(longest, n)
@@ -255,7 +262,10 @@ func (w *syntheticTokenID) Samples(ctx context.Context) ([]datasets.Sample, erro
 	if err != nil {
 		return nil, err
 	}
-	in, out := cfg.drawLengths()
+	in, out, err := cfg.drawLengths()
+	if err != nil {
+		return nil, err
+	}
 	opening := sp.opening(cfg, stream(cfg.Seed, purposePrefix), cfg.PrefixLen)
 	samples := make([]datasets.Sample, cfg.NumPrompts)
 	err = each(ctx, len(samples), func(i int) error {

@@ -83,6 +83,13 @@ func (c *Config) replay(ctx context.Context, n *notes, rows []traceRow) ([]datas
 	if c.NumPrompts > 0 && len(rows) > c.NumPrompts {
 		rows = rows[:c.NumPrompts]
 	}
+	var all promptTokens
+	for _, r := range rows { // a block is made whole, whatever is taken of it
+		blocks := min(len(r.hashes), 1+r.in/c.ChunkHashSize)
+		if err := all.add(max(r.in, blocks*c.ChunkHashSize)); err != nil {
+			return nil, fmt.Errorf("%s:%d: %w", c.DatasetPath, r.line, err)
+		}
+	}
 	longest := 0
 	if c.TraceAsText {
 		for _, r := range rows {

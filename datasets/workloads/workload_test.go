@@ -209,6 +209,11 @@ func TestMalformedFilesNameTheRow(t *testing.T) {
 		{"mooncake", "a.jsonl", `{"timestamp":0,"input_length":5,"output_length":5}` + "\n" + `{"timestamp":0,"input_len":5,"output_length":5}`, `a.jsonl:2: no "input_length"; did you mean "input_len"?`},
 		{"mooncake", "a.jsonl", `{"timestamp":"noon","input_length":5,"output_length":5}`, `a.jsonl:1: "timestamp" must be a number`},
 		{"mooncake", "a.jsonl", `{"timestamp":0,"input_length":5,"output_length":5,"hash_ids":"x"}`, `a.jsonl:1: "hash_ids" must be a list of whole numbers`},
+		{"mooncake", "a.jsonl", `{"timestamp":0,"input_length":5,"output_length":0}`, `a.jsonl:1: "output_length" must be a whole number of at least 1, but is 0`},
+		{"timed_trace", "a.jsonl", `{"timestamp":0,"input_length":5,"output_length":1}` + "\n" + `{"timestamp":0,"input_length":5.7,"output_length":5}`, `a.jsonl:2: "input_length" must be a whole number of at least 1, but is 5.7`},
+		{"mooncake", "a.jsonl", `{"timestamp":0,"input_length":5,"output_length":2.5}`, `a.jsonl:1: "output_length" must be a whole number`},
+		{"sharegpt", "a.json", "[" + conversation + "]]", "a.json: after row 1 the list ends, but something follows it"},
+		{"sharegpt", "a.json", "[" + conversation + "] [" + conversation + "]", "a.json: after row 1 the list ends, but something follows it ([)"},
 		{"sonnet", "a.txt", "\n\n", "the file has no lines"},
 	} {
 		cfg := small(t, c.workload)

@@ -110,8 +110,8 @@ func (o *Options) check() error {
 		return fmt.Errorf("--burstiness %g: give a number above 0 (1 = Poisson, below 1 = burstier, inf = constant gaps)", o.Burstiness)
 	case o.MaxConcurrency < 0 || o.MaxConcurrency > maxConcurrency:
 		return fmt.Errorf("--max-concurrency %d: give 1 to %d", o.MaxConcurrency, maxConcurrency)
-	case o.NumWarmups < 0:
-		return fmt.Errorf("--num-warmups %d: give 0 or more", o.NumWarmups)
+	case o.NumWarmups < 0 || o.NumWarmups > workloads.MaxRequests:
+		return fmt.Errorf("--num-warmups %d: give 0 to %d", o.NumWarmups, workloads.MaxRequests)
 	case !(o.ReplaySpeed >= 0) || math.IsInf(o.ReplaySpeed, 1):
 		return fmt.Errorf("--replay-speed %g: give a number above 0", o.ReplaySpeed)
 	case o.ProbeRate < 0 || math.IsNaN(o.ProbeRate) || math.IsInf(o.ProbeRate, 0):

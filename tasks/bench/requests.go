@@ -201,6 +201,9 @@ func (s *Session) addToSamples() error {
 	if how == "" {
 		how = workloads.LoRARandom
 	}
+	if err := s.checkLimits(); err != nil {
+		return err
+	}
 	adapters, err := workloads.AssignLoRA(s.opts.LoRAModules, how, s.opts.LoRAAlpha, len(s.Set.Samples), uint64(s.opts.Seed))
 	if err != nil {
 		return err
@@ -230,6 +233,34 @@ func (s *Session) addToSamples() error {
 			delete(params, "documents")
 		}
 		sample.Params = params
+	}
+	return nil
+}
+
+// checkLimits refuses a request whose answer nothing would end: one of a workload
+// without an output length, and one of a data set without any where ignore_eos is asked for.
+func (s *Session) checkLimits() error {
+	if s.Backend.Pooling {
+		return nil
+	}
+	made := workloads.Describe(s.opts.Dataset) != ""
+	if !made && s.Service.GenerationKwargs["ignore_eos"] != true {
+		return nil
+	}
+	for _, key := range []string{"max_tokens", "max_completion_tokens", "max_new_tokens"} {
+		if s.Service.GenerationKwargs[key] != nil {
+			return nil
+		}
+	}
+	for i := range s.Set.Samples {
+		sample := &s.Set.Samples[i]
+		switch {
+		case sample.MaxTokens > 0:
+		case made:
+			return fmt.Errorf("--dataset-name %s: request %s has no output length, so nothing would bound its answer: give one of 1 or more", s.opts.Dataset, sample.ID)
+		case s.Set.Config.For(sample.Subset).MaxOutLen == 0:
+			return fmt.Errorf("--dataset-name %s: request %s has no output length and --ignore-eos keeps its answer from ending: give --output-len", s.opts.Dataset, sample.ID)
+		}
 	}
 	return nil
 }
