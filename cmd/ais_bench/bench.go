@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/urfave/cli/v2"
@@ -73,7 +74,8 @@ func benchRunWith(c *cli.Context, o bench.Options, m metrics.Options, sections f
 		defer bar.close()
 		observer = bar
 	}
-	ctx, stop, cut, end := interrupts(c.Context, observer.Note)
+	var sending atomic.Bool
+	ctx, stop, cut, end := interrupts(c.Context, observer.Note, &sending)
 	defer end()
 	o.Cut = cut
 	o.Observer, o.Stop, o.Tool, o.Args = observer, stop, toolInfo(), commandLine()
@@ -119,6 +121,7 @@ func benchRunWith(c *cli.Context, o bench.Options, m metrics.Options, sections f
 		return err
 	}
 	close(ready)
+	sending.Store(true)
 	observer.Note(s.Workload)
 	out, err := s.Run(ctx)
 	if bar, ok := observer.(*progress); ok {

@@ -169,7 +169,7 @@ func (w *gridRun) dryRun(red *outputs.Redactor) error {
 func (w *gridRun) run() error {
 	w.observer = observePoints(w.c)
 	defer w.observer.close()
-	ctx, stop, cut, end := interrupts(w.c.Context, w.observer.Note)
+	ctx, stop, cut, end := interrupts(w.c.Context, w.observer.Note, &w.observer.sending)
 	defer end()
 	w.grid = newGrid(grid.Combinations(w.plan.Params), w.slo)
 	w.base.Observer, w.base.Stop, w.base.Cut = w.observer, stop, cut

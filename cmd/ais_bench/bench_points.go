@@ -5,6 +5,7 @@ import (
 	"io"
 	"slices"
 	"sync"
+	"sync/atomic"
 
 	"github.com/urfave/cli/v2"
 
@@ -27,6 +28,8 @@ type swapObserver struct {
 	quiet bool
 	bar   *progress
 	told  map[string]bool
+
+	sending atomic.Bool // the first request is due, or was
 }
 
 // observePoints is the observer that a command's flags ask for.
@@ -38,12 +41,12 @@ func observePoints(c *cli.Context) *swapObserver {
 func (o *swapObserver) next(c *cli.Context) tasks.Observer {
 	o.close()
 	if o.quiet {
-		return &pointObserver{Observer: noteOnly{w: c.App.ErrWriter}, of: o}
+		return &pointObserver{Observer: sendingObserver{noteOnly{w: c.App.ErrWriter}, &o.sending}, of: o}
 	}
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.bar = newProgress(c.App.ErrWriter, false)
-	return &pointObserver{Observer: o.bar, of: o}
+	return &pointObserver{Observer: sendingObserver{o.bar, &o.sending}, of: o}
 }
 
 func (o *swapObserver) close() {

@@ -236,7 +236,7 @@ func (w *sweepRun) run() error {
 	c := w.c
 	w.observer = observePoints(c)
 	defer w.observer.close()
-	ctx, stop, cut, end := interrupts(c.Context, w.observer.Note)
+	ctx, stop, cut, end := interrupts(c.Context, w.observer.Note, &w.observer.sending)
 	defer end()
 	cool, err := models.ParseDuration(c.String("cooldown"))
 	if err != nil || cool < 0 {

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"sync/atomic"
 
 	"github.com/urfave/cli/v2"
 
@@ -88,9 +89,11 @@ func carryOut(c *cli.Context, plan *tasks.Plan, opts tasks.Options) error {
 		opts.Attached = g.attachments()
 	}
 	bar := newProgress(c.App.ErrWriter, c.Bool("debug"))
-	ctx, stop, cut, end := interrupts(c.Context, bar.Note)
+	var sending atomic.Bool
+	sending.Store(opts.Mode.NeedsReuse()) // what was sent is scored or shown
+	ctx, stop, cut, end := interrupts(c.Context, bar.Note, &sending)
 	defer end()
-	opts.Observer, opts.Stop, opts.Cut = bar, stop, cut
+	opts.Observer, opts.Stop, opts.Cut = sendingObserver{bar, &sending}, stop, cut
 	l, err := readLaunch(c)
 	if err != nil {
 		return err

@@ -2,22 +2,64 @@ package main
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"os/signal"
 	"sync"
+	"sync/atomic"
 	"syscall"
+	"time"
+
+	"ais_bench/tasks"
 )
 
 // interrupts gives a run three ways to end: the first Ctrl-C (or SIGTERM) closes
 // stop, after which nothing new is sent and requests in flight are drained; the
 // second closes cut, which cuts those off; the third cancels the context, which
-// ends scoring too. What came back is written either way.
-func interrupts(parent context.Context, note func(string)) (ctx context.Context, stop, cut <-chan struct{}, end func()) {
+// ends scoring too, and ends the process where something does not heed that. What
+// came back is written either way. As long as sending is false there is nothing to
+// report, and the second ends the process, too.
+func interrupts(parent context.Context, note func(string), sending *atomic.Bool) (ctx context.Context, stop, cut <-chan struct{}, end func()) {
+	i := interruption{note: note, sending: sending, grace: heedWithin, exit: os.Exit}
+	return i.listen(parent)
+}
+
+// heedWithin is how long what was cancelled may take to close its files before the
+// process ends without it. Records are written as requests end, so what is lost is
+// reports; an engine's guard ends it with this process.
+const heedWithin = 2 * time.Second
+
+// interruption is what interrupts needs.
+type interruption struct {
+	note    func(string)
+	sending *atomic.Bool
+	grace   time.Duration
+	exit    func(code int)
+}
+
+func (i *interruption) listen(parent context.Context) (ctx context.Context, stop, cut <-chan struct{}, end func()) {
 	ctx, cancel := context.WithCancel(parent)
 	stopped, cutOff := make(chan struct{}), make(chan struct{})
 	signals := make(chan os.Signal, 3)
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
 	quit := make(chan struct{})
+	lines := make(chan string, 8)
+	go func() { // apart: a display that hangs must not keep the process from ending
+		for {
+			select {
+			case line := <-lines:
+				i.note(line)
+			case <-quit:
+				return
+			}
+		}
+	}()
+	say := func(line string) {
+		select {
+		case lines <- line:
+		default:
+		}
+	}
 	go func() {
 		for n := 1; ; n++ {
 			select {
@@ -25,16 +67,32 @@ func interrupts(parent context.Context, note func(string)) (ctx context.Context,
 			case <-quit:
 				return
 			}
-			switch n {
-			case 1:
-				note("interrupted: no more requests are sent, those in flight are drained; interrupt again to cut them off")
+			switch nothing := !i.sending.Load(); {
+			case n == 1 && nothing:
 				close(stopped)
-			case 2:
-				note("interrupted again: requests in flight are cut off, what came back is reported; once more to leave it unscored")
+				say("interrupted before the first request: ending; interrupt again to end at once")
+			case n == 1:
+				close(stopped)
+				say("interrupted: no more requests are sent, those in flight are drained; interrupt again to cut them off")
+			case n == 2 && !nothing:
 				close(cutOff)
+				say("interrupted again: requests in flight are cut off, what came back is reported; once more to leave it unscored")
+			case n > 3:
+				i.exit(exitFailed)
 			default:
-				note("interrupted a third time: stopping at once")
-				cancel()
+				if n == 2 {
+					close(cutOff) // a warm-up ends by it, in order
+				} else {
+					cancel()
+				}
+				time.AfterFunc(i.grace, func() {
+					select {
+					case <-quit: // it ends by itself
+					default:
+						i.exit(exitFailed)
+					}
+				})
+				say(fmt.Sprintf("interrupted %s: stopping at once", map[int]string{2: "again before the first request", 3: "a third time"}[n]))
 			}
 		}
 	}()
@@ -48,8 +106,21 @@ func interrupts(parent context.Context, note func(string)) (ctx context.Context,
 	}
 }
 
+// sendingObserver notes when the first request of a run is due.
+type sendingObserver struct {
+	tasks.Observer
+	sending *atomic.Bool
+}
+
+func (o sendingObserver) TaskStarted(t *tasks.Task, requests int, limit time.Duration) {
+	o.sending.Store(true)
+	o.Observer.TaskStarted(t, requests, limit)
+}
+
 // interruptible is for work that leaves nothing worth keeping when it is cut
-// short: the first Ctrl-C (or SIGTERM) cancels the context.
+// short: the first Ctrl-C (or SIGTERM) cancels the context, the second ends the process.
 func interruptible(parent context.Context) (ctx context.Context, end func()) {
-	return signal.NotifyContext(parent, os.Interrupt, syscall.SIGTERM)
+	ctx, end = signal.NotifyContext(parent, os.Interrupt, syscall.SIGTERM)
+	context.AfterFunc(ctx, end) // signals have their usual effect again
+	return ctx, end
 }

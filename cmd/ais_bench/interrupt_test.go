@@ -5,6 +5,7 @@ package main
 import (
 	"context"
 	"os"
+	"sync/atomic"
 	"syscall"
 	"testing"
 )
@@ -13,12 +14,45 @@ import (
 func TestOneInterruptEndsACalibration(t *testing.T) {
 	ctx, end := interruptible(context.Background())
 	defer end()
-	if err := syscall.Kill(os.Getpid(), syscall.SIGINT); err != nil {
-		t.Fatal(err)
-	}
+	interruptMyself(t)
 	<-ctx.Done()
 	if code := fail(discard{}, calibrationError(ctx, ctx.Err())); code != exitFailed {
 		t.Errorf("exit code %d", code)
+	}
+}
+
+// The third interrupt ends the process whatever it is doing, and so does the second
+// before anything was sent; even where the display hangs.
+func TestTheLastInterruptEndsTheProcess(t *testing.T) {
+	for _, sent := range []bool{true, false} {
+		var sending atomic.Bool
+		sending.Store(sent)
+		hung, exited := make(chan struct{}), make(chan int, 1)
+		i := interruption{note: func(string) { <-hung }, sending: &sending, exit: func(code int) { exited <- code }}
+		ctx, stop, cut, end := i.listen(context.Background())
+		interruptMyself(t)
+		<-stop
+		interruptMyself(t)
+		<-cut
+		if sent {
+			if ctx.Err() != nil {
+				t.Error("the second interrupt left nothing to score")
+			}
+			interruptMyself(t)
+			<-ctx.Done()
+		}
+		if code := <-exited; code != exitFailed {
+			t.Errorf("exit code %d", code)
+		}
+		end()
+		close(hung)
+	}
+}
+
+func interruptMyself(t *testing.T) {
+	t.Helper()
+	if err := syscall.Kill(os.Getpid(), syscall.SIGINT); err != nil {
+		t.Fatal(err)
 	}
 }
 
