@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io/fs"
 	"slices"
+	"strings"
 )
 
 // Mismatches are what of a run's files is not as its manifest says, one line
@@ -69,6 +70,41 @@ func (r *Run) Mismatches(m *Manifest) []string {
 		}
 	}
 	return out
+}
+
+// Unfinished is why the figures of a pair whose run ended are not those of all that
+// was due: it was not all asked, it ended early or it was not scored; "" for none of
+// these. Requests that failed are no reason: they are counted beside every figure.
+func (p *PairState) Unfinished() string {
+	switch {
+	case p.NotAsked > 0:
+		return fmt.Sprintf("incomplete: %d of %d questions of %s were not asked", p.NotAsked, p.Requests, p.Dataset)
+	case p.State == PairInterrupted, p.State == PairPlanned:
+		return fmt.Sprintf("incomplete: %s on %s is %s", p.Model, p.Dataset, p.State)
+	case p.State == PairFailed && p.Failed == 0:
+		return fmt.Sprintf("%s on %s ended early: %s", p.Model, p.Dataset, p.Error)
+	case p.Scoring != "":
+		return fmt.Sprintf("the answers to %s were not scored: %s", p.Dataset, p.Scoring)
+	}
+	return ""
+}
+
+// Planned is how many requests of a pair were due when the run began, 0 where that is
+// not known: a run for a length of time asks as many as it gets to.
+func (m *Manifest) Planned(p Pair) int64 {
+	for name, v := range m.Workload {
+		load, _ := v.(map[string]any)
+		model, dataset, ok := strings.Cut(name, " × ")
+		if !ok || (Pair{FileName(model), FileName(dataset)}) != (Pair{FileName(p.Model), FileName(p.Dataset)}) {
+			continue
+		}
+		if seconds, _ := load["duration_s"].(float64); seconds > 0 || load["pressure"] == true {
+			return 0
+		}
+		n, _ := load["requests"].(float64) // as JSON has numbers
+		return int64(n)
+	}
+	return 0
 }
 
 // Identity are texts that another run cannot have: when it began, to the nanosecond,

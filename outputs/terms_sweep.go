@@ -67,7 +67,9 @@ var termsSweep = map[string]string{
 	"recommended operating point, %s below: %s, which fails; head-room: %s":                                     "推荐的运行点，低 {1}：{2}，不满足条件；余量：{3}",
 	"recommended operating point, %s below: %s, which undecided; head-room: %s":                                 "推荐的运行点，低 {1}：{2}，未定；余量：{3}",
 	"in the order they were tried; a candidate is repeated until Student's 95 % interval over its runs decides": "按尝试顺序；每个候选重复运行，直到各次运行的 Student 95 % 区间能够判定",
-	"the sweep is incomplete (%s): %s":                                                                          "扫描不完整（{1}）：{2}", "by the user": "由用户中断",
+	"the sweep is incomplete: it is still going on, or it was killed":                                           "扫描不完整：仍在进行，或已被强行终止", "the sweep is incomplete (%s)": "扫描不完整（{1}）",
+	"the grid is incomplete: it is still going on, or it was killed": "网格不完整：仍在进行，或已被强行终止", "the grid is incomplete (%s)": "网格不完整（{1}）", "the grid is incomplete (%s): %s": "网格不完整（{1}）：{2}",
+	"the sweep is incomplete (%s): %s": "扫描不完整（{1}）：{2}", "by the user": "由用户中断",
 
 	// Below tables, and the client.
 	"± half of Student's 95 % interval of the mean over runs, or its ends where it reaches below 0; a percentile is the mean of the runs' percentiles":            "± 为各次运行平均值的 Student 95 % 区间的一半，区间低于 0 时给出两端；百分位数为各次运行百分位数的平均",

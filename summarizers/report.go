@@ -67,7 +67,8 @@ type Summary struct {
 	Tables      []outputs.Table // in the order of the reports
 	ByLength    []outputs.Table // of these, those by input length; nil unless asked for
 	Checklist   []outputs.CheckItem
-	Warnings    []string // of the manifest
+	Invalid     []string // why the figures are not those of a whole run as it was left (Distrusted)
+	Warnings    []string // Invalid, and those of the manifest
 	Files       []string // written, relative to the run folder
 	// Server is the server's side of every pair that was watched, ServerWarnings what of
 	// it must not be missed.
@@ -149,12 +150,7 @@ func compute(run *outputs.Run, o *ReportOptions, write bool) (*Summary, []output
 	}
 	s := &Summary{}
 	if m != nil {
-		for _, text := range run.Mismatches(m) {
-			if m.State != outputs.StateRunning { // what is still going on is no evidence yet, and nothing wrong
-				s.Warnings = append(s.Warnings, Untrusted(text))
-			}
-		}
-		s.Warnings = append(s.Warnings, m.Warnings...)
+		s.Invalid = Distrusted(run, m)
 		if o.Health == nil {
 			o.Health = m.ClientHealth
 		}
@@ -170,7 +166,19 @@ func compute(run *outputs.Run, o *ReportOptions, write bool) (*Summary, []output
 		}
 	}
 	s.Checklist = run.Checklist(m) // it looks at the figures just written
+	if m != nil {
+		s.Invalid = append(s.Invalid, s.missing(m)...)
+		s.Warnings = slices.Clone(s.Invalid)
+		for _, w := range m.Warnings {
+			if !slices.Contains(s.Warnings, w) {
+				s.Warnings = append(s.Warnings, w)
+			}
+		}
+	}
 	s.tables(*o, o.Health)
+	if len(s.Tables) > 0 && len(s.Invalid) > 0 {
+		s.Tables = append([]outputs.Table{invalidTable(s.Invalid)}, s.Tables...)
+	}
 	if o.Performance {
 		if err := s.watched(run, pairs, o.Health, write); err != nil {
 			return nil, nil, nil, err
@@ -179,10 +187,6 @@ func compute(run *outputs.Run, o *ReportOptions, write bool) (*Summary, []output
 	s.help = helpTables(s, m, o.Health)
 	return s, pairs, m, nil
 }
-
-// Untrusted is the warning over figures of files that are not those the manifest
-// vouches for (outputs.Run.Mismatches).
-func Untrusted(mismatch string) string { return "INVALID: " + mismatch }
 
 // wrote notes a file for the list of what was written.
 func (s *Summary) wrote(run *outputs.Run, path string) {

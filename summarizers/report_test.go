@@ -78,6 +78,7 @@ func finishedRun(t *testing.T) *outputs.Run {
 	m := outputs.NewManifest(run, outputs.ToolInfo{}, []string{"ais_bench"})
 	m.ClientHealth = map[string]any{"m on d": map[string]any{"client_bound": "yes", "cpu_share": 0.97, "reasons": []any{map[string]any{"text": "cpu_share is 0.97"}}}}
 	m.Workload = map[string]any{"m × d": map[string]any{"batch_size": 2}}
+	m.State = outputs.StateDone
 	if err := run.WriteManifest(m); err != nil {
 		t.Fatal(err)
 	}

@@ -90,7 +90,14 @@ func reportGrid(c *cli.Context, name string, formats []string) error {
 			return usage(err)
 		}
 	}
-	s, err := gridReports(c, store, g, nil, formats)
+	var notes []string
+	if m := store.Manifest(); m != nil {
+		if note := incomplete("grid", m.State, m.StateReason); note != "" {
+			notes = append(notes, note)
+			fmt.Fprintln(c.App.ErrWriter, "warning: "+note)
+		}
+	}
+	s, err := gridReports(c, store, g, notes, formats)
 	if err != nil {
 		return err
 	}

@@ -134,17 +134,22 @@ func (v sweepView) document(axis string, slo *capacity.SLO) *capacity.Document {
 	return d
 }
 
-// incomplete says why a sweep ended early, "" when it did not.
-func incomplete(state outputs.RunState, reason string) string {
-	if state == outputs.StateDone {
+// incomplete says why a sweep or a grid ended early, "" when it did not.
+func incomplete(what string, state outputs.RunState, reason string) string {
+	switch {
+	case state == outputs.StateDone:
 		return ""
+	case state == outputs.StateRunning: // it left no reason
+		return fmt.Sprintf("the %s is incomplete: it is still going on, or it was killed", what)
+	case reason == "":
+		return fmt.Sprintf("the %s is incomplete (%s)", what, state)
 	}
-	return fmt.Sprintf("the sweep is incomplete (%s): %s", state, reason)
+	return fmt.Sprintf("the %s is incomplete (%s): %s", what, state, reason)
 }
 
 // evaluateSweep draws a document's conclusions; nothing is written.
 func evaluateSweep(d *capacity.Document, m metrics.Options, state outputs.RunState, reason string) error {
-	if note := incomplete(state, reason); note != "" {
+	if note := incomplete("sweep", state, reason); note != "" {
 		d.Notes = append(d.Notes, note)
 	}
 	if err := d.Curve.Pool(m); err != nil {

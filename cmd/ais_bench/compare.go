@@ -180,8 +180,8 @@ func warnOfEvidence(sides [][]point, w io.Writer) {
 				if in.Run == nil || in.Manifest == nil {
 					continue
 				}
-				for _, text := range in.Run.Mismatches(in.Manifest) {
-					fmt.Fprintf(w, "warning: %s: %s\n", in.Name, summarizers.Untrusted(text))
+				for _, text := range summarizers.Distrusted(in.Run, in.Manifest) {
+					fmt.Fprintf(w, "warning: %s: %s\n", in.Name, text)
 				}
 			}
 		}

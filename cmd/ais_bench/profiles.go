@@ -52,8 +52,8 @@ func profiles(c *cli.Context) error {
 	}
 	man, _ := run.ReadManifest() // without one the measured peak stands for the configured cap
 	if man != nil {
-		for _, text := range run.Mismatches(man) {
-			fmt.Fprintln(c.App.ErrWriter, "warning: "+summarizers.Untrusted(text))
+		for _, text := range summarizers.Distrusted(run, man) {
+			fmt.Fprintln(c.App.ErrWriter, "warning: "+text)
 		}
 	}
 	var tables []outputs.Table

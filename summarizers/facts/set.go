@@ -188,16 +188,9 @@ func (s *Set) judgeManifest(run *outputs.Run, m *outputs.Manifest) {
 	if len(m.Pairs) == 0 {
 		s.problem(run, "its manifest names no model and data set, so whether the run is complete is unknown")
 	}
-	for _, p := range m.Pairs {
-		switch {
-		case p.NotAsked > 0:
-			s.problem(run, fmt.Sprintf("incomplete: %d of %d questions of %s were not asked", p.NotAsked, p.Requests, p.Dataset))
-		case p.State == outputs.PairInterrupted, p.State == outputs.PairPlanned:
-			s.problem(run, fmt.Sprintf("incomplete: %s on %s is %s", p.Model, p.Dataset, p.State))
-		case p.State == outputs.PairFailed && p.Failed == 0: // failed requests are the contract's affair, an early end is not
-			s.problem(run, fmt.Sprintf("%s on %s ended early: %s", p.Model, p.Dataset, p.Error))
-		case p.Scoring != "":
-			s.problem(run, fmt.Sprintf("the answers to %s were not scored: %s", p.Dataset, p.Scoring))
+	for i := range m.Pairs {
+		if text := m.Pairs[i].Unfinished(); text != "" {
+			s.problem(run, text)
 		}
 	}
 	s.dueOf(run, m)
