@@ -96,6 +96,24 @@ func Open(dir string) (*Run, error) {
 	return nil, fmt.Errorf("open run folder %s: neither manifest.json nor predictions nor performances in it", dir)
 }
 
+// Locate is the folder that name means below workDir, for every command alike: a
+// name with a slash is a path; a bare one is a folder in workDir or, where workDir
+// has none of that name, here. That there is one is not promised. "latest" is for
+// the caller: it depends on what is looked for.
+func Locate(workDir, name string) string {
+	if strings.ContainsAny(name, `/\`) {
+		return name
+	}
+	below := filepath.Join(workDir, name)
+	if _, err := os.Stat(below); err == nil {
+		return below
+	}
+	if st, err := os.Stat(name); err == nil && st.IsDir() {
+		return name
+	}
+	return below
+}
+
 // Runs lists the paths of the run folders in workDir, the newest first. There
 // being none is no error.
 func Runs(workDir string) ([]string, error) { return runsNamed(workDir, "") }

@@ -318,10 +318,8 @@ func openThing(workDir, arg string) ([]point, error) {
 	if path, line, ok := savedResult(arg); ok {
 		return openSavedResult(path, line)
 	}
-	for _, dir := range []string{arg, filepath.Join(workDir, arg)} {
-		if sweep.Is(dir, "sweep") {
-			return openSweep(dir)
-		}
+	if dir := outputs.Locate(workDir, arg); sweep.Is(dir, sweepKind) {
+		return openSweep(dir)
 	}
 	runs, err := runsOf(workDir, arg)
 	if err != nil {

@@ -40,20 +40,25 @@ func dryRun(c *cli.Context, plan *tasks.Plan, mode tasks.Mode) error {
 	if err != nil {
 		return usageUnlessEnvironment(tasks.DataError(err))
 	}
+	opts, err := runOptions(c, mode)
+	if err != nil {
+		return err
+	}
 	if g != nil {
-		opts, err := runOptions(c, mode)
-		if err != nil {
-			return err
-		}
 		if err := g.check(planned(est, opts)); err != nil {
 			return err
 		}
 	}
+	per, bound := "", "at most"
+	if opts.Duration > 0 {
+		per, bound = " a request", "at most, mean"
+	}
 	t := outputs.Table{Title: "Plan (dry run: nothing is sent)", Columns: []outputs.Column{{Name: "Model"}, {Name: "Dataset"}, {Name: "Service"},
 		{Name: "Samples", Kind: outputs.KindInt}, {Name: "Requests", Kind: outputs.KindInt},
-		{Name: "Input tokens (estimate)", Kind: outputs.KindInt}, {Name: "Output tokens (at most)", Kind: outputs.KindInt}, {Name: "Concurrency", Kind: outputs.KindInt}}}
+		{Name: "Input tokens" + per + " (estimate)", Kind: outputs.KindInt}, {Name: "Output tokens" + per + " (" + bound + ")", Kind: outputs.KindInt}, {Name: "Concurrency", Kind: outputs.KindInt}}}
 	requests, in := 0, int64(0)
-	for _, e := range est {
+	for i := range est {
+		e := &est[i]
 		m := e.Task.Model.Config
 		service := "built-in simulator"
 		if !m.Simulated() {
@@ -63,15 +68,53 @@ func dryRun(c *cli.Context, plan *tasks.Plan, mode tasks.Mode) error {
 			}
 			service = ep.Server
 		}
-		var out any = e.MaxOutputTokens
-		if e.MaxOutputTokens < 0 {
-			out = nil
+		f, err := e.Forecast(&opts)
+		if err != nil {
+			return usageUnlessEnvironment(err)
 		}
-		t.AddRow(e.Task.ModelAbbr, e.Task.DatasetAbbr, service, e.Samples, e.Requests, e.InputTokens, out, max(m.BatchSize, 1))
+		t.AddRow(planRow(e, f, service, opts.Duration > 0)...)
+		if f.Why != "" {
+			t.Notes = append(t.Notes, e.Task.String()+": "+f.Why)
+		}
 		requests += e.Requests
 		in += e.InputTokens
 	}
-	t.Notes = append(t.Notes, fmt.Sprintf("%d requests and about %d input tokens in all, without warm-ups (%d a task) and retries; input tokens by four ASCII bytes or one other character a token",
-		requests, in, c.Int("num-warmups")))
+	without := fmt.Sprintf("without warm-ups (%d a task) and retries", opts.NumWarmups)
+	if mode == tasks.ModePerf {
+		without = fmt.Sprintf("without warm-ups (%d a task)", opts.NumWarmups)
+		if opts.Cooldown > 0 {
+			without = fmt.Sprintf("without warm-ups (%d a task) and cool-down (%d)", opts.NumWarmups, opts.Cooldown)
+		}
+	}
+	const rule = "input tokens by four ASCII bytes or one other character a token"
+	if opts.Duration > 0 {
+		t.Notes = append(t.Notes, "requests are counted "+without+"; "+rule)
+	} else {
+		t.Notes = append(t.Notes, fmt.Sprintf("%s and about %s in all, %s; %s", outputs.Counted(requests, "request"), outputs.Counted(in, "input token"), without, rule))
+	}
 	return t.WriteText(c.App.Writer, outputs.TextOptions{})
+}
+
+// planRow is a task's row. The tokens are those of all requests or, where their
+// number is not known before, those of one on average; what is unknown is nil.
+func planRow(e *tasks.Estimate, f tasks.Forecast, service string, timed bool) []any {
+	var requests, in, out any = f.Requests, e.InputTokens, e.MaxOutputTokens
+	if f.Requests < 0 {
+		requests = nil
+	}
+	if timed {
+		in, out = mean(e.InputTokens, e.Requests), mean(e.MaxOutputTokens, e.Requests)
+	}
+	if e.MaxOutputTokens < 0 {
+		out = nil
+	}
+	return []any{e.Task.ModelAbbr, e.Task.DatasetAbbr, service, e.Samples, requests, in, out, max(e.Task.Model.Config.BatchSize, 1)}
+}
+
+// mean is the mean of n counts, rounded; nil of none.
+func mean(sum int64, n int) any {
+	if n == 0 {
+		return nil
+	}
+	return (sum + int64(n)/2) / int64(n)
 }

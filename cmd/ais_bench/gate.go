@@ -416,17 +416,16 @@ func gateAction(c *cli.Context) error {
 
 // singleRun opens one run. A sweep or a grid holds runs and is none.
 func singleRun(what, workDir, name string) (*outputs.Run, error) {
-	for _, dir := range []string{name, filepath.Join(workDir, name)} {
-		for _, kind := range []string{sweepKind, grid.Kind} {
-			if !sweep.Is(dir, kind) {
-				continue
-			}
-			example := filepath.Join(dir, "points", "…")
-			if points, _ := filepath.Glob(filepath.Join(dir, "points", "*")); len(points) > 0 { // a name with brackets finds none
-				example = points[0]
-			}
-			return nil, usagef("%s: %s is a %s, which holds runs and is none: name one of its points, such as %s", what, dir, kind, example)
+	dir := outputs.Locate(workDir, name)
+	for _, kind := range []string{sweepKind, grid.Kind} {
+		if !sweep.Is(dir, kind) {
+			continue
 		}
+		example := filepath.Join(dir, "points", "…")
+		if points, _ := filepath.Glob(filepath.Join(dir, "points", "*")); len(points) > 0 { // a name with brackets finds none
+			example = points[0]
+		}
+		return nil, usagef("%s: %s is a %s, which holds runs and is none: name one of its points, such as %s", what, dir, kind, example)
 	}
 	return tasks.OpenRun(workDir, name)
 }

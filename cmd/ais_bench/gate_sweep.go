@@ -3,7 +3,6 @@ package main
 import (
 	"encoding/json"
 	"fmt"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -21,10 +20,7 @@ import (
 
 // judgedRun opens a run or a sweep.
 func judgedRun(workDir, name string) (*outputs.Run, error) {
-	for _, dir := range []string{name, filepath.Join(workDir, name)} {
-		if !sweep.Is(dir, sweepKind) {
-			continue
-		}
+	if dir := outputs.Locate(workDir, name); sweep.Is(dir, sweepKind) {
 		run, err := outputs.Open(dir)
 		if err != nil {
 			return nil, &tasks.EnvironmentError{Err: err}

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 
@@ -107,9 +106,13 @@ func revisit(c *cli.Context, mode tasks.Mode, reuse string) error {
 	if reuse == "" {
 		return usagef("--mode %s works on what an earlier run left: name it with --reuse TIMESTAMP, or --reuse for the latest", mode)
 	}
-	run, note, err := tasks.FindRun(c.String("work-dir"), reuse, mode, nil)
+	chosen, sets, err := chosenToShow(c)
 	if err != nil {
 		return err
+	}
+	run, note, err := tasks.FindShown(c.String("work-dir"), reuse, mode, chosen, sets)
+	if err != nil {
+		return usageUnlessEnvironment(err)
 	}
 	if note != "" {
 		fmt.Fprintln(c.App.ErrWriter, "note: "+note)
@@ -138,6 +141,20 @@ func revisit(c *cli.Context, mode tasks.Mode, reuse string) error {
 		return err
 	}
 	return verdictErr(v)
+}
+
+// chosenToShow are the models and data sets that are named; none where all is to be
+// shown that the run holds.
+func chosenToShow(c *cli.Context) (chosen []tasks.ModelChoice, sets []tasks.DatasetChoice, err error) {
+	if names := c.StringSlice("models"); len(names) > 0 {
+		if chosen, err = chosenModels(c, names); err != nil {
+			return nil, nil, err
+		}
+	}
+	if len(c.StringSlice("datasets")) > 0 || c.String("custom-dataset-path") != "" {
+		sets, err = chosenDatasets(c)
+	}
+	return chosen, sets, err
 }
 
 // reportCommand rebuilds the reports of a run from its records.
@@ -169,12 +186,14 @@ func reportCommand() *cli.Command {
 			if err != nil {
 				return err
 			}
-			if name := c.Args().First(); sweep.Is(name, sweepKind) || sweep.Is(filepath.Join(c.String("work-dir"), name), sweepKind) {
+			name := c.Args().First()
+			switch dir := outputs.Locate(c.String("work-dir"), name); {
+			case sweep.Is(dir, sweepKind):
 				return reportSweep(c, name, formats)
-			} else if sweep.Is(name, grid.Kind) || sweep.Is(filepath.Join(c.String("work-dir"), name), grid.Kind) {
+			case sweep.Is(dir, grid.Kind):
 				return reportGrid(c, name, formats)
 			}
-			run, err := tasks.OpenRun(c.String("work-dir"), c.Args().First())
+			run, err := tasks.OpenRun(c.String("work-dir"), name)
 			if err != nil {
 				return err
 			}

@@ -128,14 +128,6 @@ func printVerification(c *cli.Context, r *verify.Report) error {
 func runsOf(workDir, arg string) ([]*outputs.Run, error) {
 	run, err := tasks.OpenRun(workDir, arg)
 	if err != nil {
-		// A path without a slash may also be a folder here.
-		if st, statErr := os.Stat(arg); statErr == nil && st.IsDir() {
-			if here, hereErr := outputs.Open(arg); hereErr == nil {
-				run, err = here, nil
-			}
-		}
-	}
-	if err != nil {
 		return nil, err
 	}
 	runs := []*outputs.Run{run}

@@ -115,16 +115,13 @@ func Is(dir, kind string) bool {
 }
 
 func read(workDir, name, kind string) (*Store, error) {
-	dir := name
-	switch {
-	case name == "latest":
+	dir := outputs.Locate(workDir, name)
+	if name == "latest" {
 		latest, err := outputs.LatestNamed(workDir, kind+"_")
 		if err != nil {
 			return nil, &tasks.EnvironmentError{Err: fmt.Errorf("no %s in %s: start one first, or give another --work-dir", kind, workDir)}
 		}
 		dir = latest
-	case !strings.ContainsAny(name, `/\`) && !Is(name, kind):
-		dir = filepath.Join(workDir, name)
 	}
 	if !Is(dir, kind) {
 		return nil, &tasks.EnvironmentError{Err: fmt.Errorf("%s is no %s: give the folder that a %s printed, or latest", dir, kind, kind)}
