@@ -42,7 +42,8 @@ func (in *inference) countMissingTokens(ctx context.Context) error {
 	if missing == 0 {
 		return nil
 	}
-	reason := fmt.Sprintf("the server reported no usage for %d of %d requests", missing, total)
+	// Records do not keep what stood in the place of a count.
+	reason := fmt.Sprintf("the server reported no usage that counts (none, or values that are no numbers of tokens) for %d of %d requests", missing, total)
 	if impossible > 0 {
 		reason += fmt.Sprintf(" (for %d of them one that cannot be: more output than was asked for, none beside a text, or more cached tokens than the prompt had)", impossible)
 	}

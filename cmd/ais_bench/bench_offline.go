@@ -78,7 +78,7 @@ func benchThroughput(c *cli.Context) error {
 		fmt.Fprintf(w, "(%s; %.2f s for %d requests)\n", serviceNote, t.Elapsed, t.Requests)
 		uncounted := s.Uncounted(out)
 		if uncounted > 0 {
-			fmt.Fprintf(w, "(%d answers have no usage: their tokens are missing in these sums)\n", uncounted)
+			fmt.Fprintf(w, "(%d answers have no usage that counts: their tokens are missing in these sums)\n", uncounted)
 		}
 		if o.MaxConcurrency > 0 {
 			fmt.Fprintf(w, "(--max-num-seqs %d: at most so many requests were in flight; the engine's own limit is its own affair)\n", o.MaxConcurrency)

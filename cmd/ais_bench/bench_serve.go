@@ -305,11 +305,18 @@ func showServe(c *cli.Context, s *bench.Session, out *tasks.Outcome, v vllm.Opti
 	if note != "" {
 		fmt.Fprintln(c.App.Writer, note)
 	}
+	unknown, of, err := unknownInput(s.Records(out))
+	if err != nil {
+		return &tasks.EnvironmentError{Err: err}
+	}
+	if note := inputNote(unknown, of); note != "" {
+		fmt.Fprintln(c.App.Writer, note)
+	}
 	if n := c.Int("max-concurrency"); n > 0 && int(r.MaxConcurrentRequests) > n {
 		fmt.Fprintf(c.App.Writer, "Peak concurrent requests is vLLM's: all that were in flight at any time within one second; no more than %d were at once.\n", r.PeakInFlight)
 	}
 	if path, appending := resultPath(c, r); path != "" {
-		extra, err := serveExtra(s, out, r)
+		extra, err := serveExtra(s, out, r, unknown)
 		if err != nil {
 			return &tasks.EnvironmentError{Err: err}
 		}
@@ -359,7 +366,7 @@ func specDecode(out *tasks.Outcome) *vllm.SpecDecode {
 }
 
 // serveExtra is what the result file says under our own key.
-func serveExtra(s *bench.Session, out *tasks.Outcome, r *vllm.Result) (any, error) {
+func serveExtra(s *bench.Session, out *tasks.Outcome, r *vllm.Result, unknownInput int) (any, error) {
 	lengths, err := s.Lengths(out)
 	if err != nil {
 		return nil, err
@@ -379,7 +386,7 @@ func serveExtra(s *bench.Session, out *tasks.Outcome, r *vllm.Result) (any, erro
 		"version": versionLine(), "run_folder": out.Run.Dir(), "model": model, "dataset": dataset, "workload": s.Workload, "served_model_name": s.Service.Model,
 		"url": outputs.WithoutURLPasswords(s.Service.URL), "tokenizer_source": s.Tokenizer.Source, "seed": s.Seed(), "ignore_eos": s.Service.GenerationKwargs["ignore_eos"] == true,
 		"sampling": s.Service.GenerationKwargs, "stopped_early_share": early, "input_length_mismatches": lengths.InputMismatch, "repeated_rows": s.Duplicated(),
-		"uncounted_answers": r.MadeUpOutput, "notes": s.Notes, "interrupted": out.Stopped, "per_turn_metrics": turns, "peak_in_flight": r.PeakInFlight}, nil
+		"uncounted_answers": r.MadeUpOutput, "uncounted_prompts": unknownInput, "notes": s.Notes, "interrupted": out.Stopped, "per_turn_metrics": turns, "peak_in_flight": r.PeakInFlight}, nil
 }
 
 // resultPath is where the result goes, "" for nowhere.

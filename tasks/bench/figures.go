@@ -149,7 +149,7 @@ func (s *Session) LengthTable(c workloads.LengthComparison) outputs.Table {
 		t.Notes = append(t.Notes, fmt.Sprintf("%d of %d prompts have another length on the server, %.4f times the tokens in all (%s)", c.InputMismatch, c.InputBoth, c.InputDrift, why))
 	}
 	if c.Requests > 0 && c.RealisedOutput == nil && !s.Backend.Pooling {
-		t.Notes = append(t.Notes, "the server reports no usage: realised lengths are unknown")
+		t.Notes = append(t.Notes, "the server reports no usage that counts: realised lengths are unknown")
 	}
 	return t
 }
