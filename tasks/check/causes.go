@@ -53,29 +53,31 @@ const (
 	CauseNoModelList  = "no_model_list"
 
 	// The protocol.
-	CauseWrongModel      = "wrong_model"
-	CauseNoModel         = "no_model"
-	CauseNotOffered      = "not_offered"
-	CauseNoChoices       = "no_choices"
-	CauseBroken          = "broken" // broken JSON, broken stream
-	CauseTruncated       = "truncated"
-	CauseEmpty           = "empty"
-	CauseServerReports   = "server_reports" // an error object with status 200
-	CauseRejected        = "rejected"       // another 4xx
-	CauseNotStreamed     = "not_streamed"
-	CauseBuffered        = "buffered"  // the stream arrives in one piece
-	CauseDuplicate       = "duplicate" // parts of the stream come twice
-	CauseQuirk           = "quirk"     // works, in another form than asked first
-	CauseNoUsage         = "no_usage"
-	CauseUsageDiffers    = "usage_differs"
-	CauseUsageImpossible = "usage_impossible" // counts that count nothing: negative, fractions, texts
-	CauseInvalidUTF8     = "invalid_utf8"
-	CauseLimitIgnored    = "limit_ignored"
-	CauseEOSNotIgnored   = "eos_not_ignored"
-	CauseUndecided       = "undecided"
-	CauseTokensDiffer    = "tokens_differ"
-	CauseNoTokenizer     = "no_tokenizer"
-	CauseServerAnonymous = "server_unknown"
+	CauseWrongModel       = "wrong_model"
+	CauseNoModel          = "no_model"
+	CauseNotOffered       = "not_offered"
+	CauseNoChoices        = "no_choices"
+	CauseBroken           = "broken" // broken JSON, broken stream
+	CauseTruncated        = "truncated"
+	CauseEmpty            = "empty"
+	CauseServerReports    = "server_reports" // an error object with status 200
+	CauseRejected         = "rejected"       // another 4xx
+	CauseNotStreamed      = "not_streamed"
+	CauseBuffered         = "buffered"  // the stream arrives in one piece
+	CauseDuplicate        = "duplicate" // parts of the stream come twice
+	CauseQuirk            = "quirk"     // works, in another form than asked first
+	CauseNoUsage          = "no_usage"
+	CauseUsageDiffers     = "usage_differs"
+	CauseUsageImpossible  = "usage_impossible"  // counts that count nothing: negative, fractions, texts
+	CauseUsageContradicts = "usage_contradicts" // its parts do not add up
+	CauseOtherModel       = "other_model"       // answers name another than was asked, or several
+	CauseInvalidUTF8      = "invalid_utf8"
+	CauseLimitIgnored     = "limit_ignored"
+	CauseEOSNotIgnored    = "eos_not_ignored"
+	CauseUndecided        = "undecided"
+	CauseTokensDiffer     = "tokens_differ"
+	CauseNoTokenizer      = "no_tokenizer"
+	CauseServerAnonymous  = "server_unknown"
 
 	// This machine.
 	CauseClockSkew   = "clock_skew"

@@ -80,7 +80,8 @@ func (r *Report) Failed() []string {
 type Options struct {
 	Config models.Config
 	Name   string // of the configuration
-	// StepTimeout bounds every single question; 0 = 30 s.
+	// StepTimeout bounds every single question; 0 = 30 s. Config's own time-outs hold,
+	// too, where they are shorter.
 	StepTimeout time.Duration
 	// Tokenizer is a folder, a file or a hub id; "" = the configuration's path, else
 	// the served model's name in the local hub cache.
@@ -130,6 +131,9 @@ type run struct {
 func Run(ctx context.Context, o Options) (*Report, error) {
 	if o.StepTimeout <= 0 {
 		o.StepTimeout = 30 * time.Second
+	}
+	if t := time.Duration(o.Config.Timeouts.Total); t > 0 { // --timeout bounds a request, whoever sends it
+		o.StepTimeout = min(o.StepTimeout, t)
 	}
 	if o.noticeable <= 0 {
 		o.noticeable = 200 * time.Millisecond

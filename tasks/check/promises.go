@@ -1,6 +1,7 @@
 package check
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"regexp"
@@ -45,15 +46,26 @@ func (r *run) usage(ctx context.Context) {
 	counts := func(r *models.Result) string {
 		return fmt.Sprintf("%s prompt and %s completion tokens", known(r.InputTokens), known(r.OutputTokens))
 	}
-	bad := ""
+	bad, odd, other := "", "", ""
 	for _, res := range []*models.Result{stream, whole} {
-		if res != nil && bad == "" && (res.InputTokens == outputs.UnknownTokens || res.OutputTokens == outputs.UnknownTokens) {
-			bad = r.impossibleUsage(ctx, res == stream)
+		if res == nil {
+			continue
 		}
+		s := r.listen(ctx, res == stream)
+		// Clients take a count that can be none for unknown.
+		if m := noCount.FindSubmatch(s.body); m != nil && bad == "" && (res.InputTokens == outputs.UnknownTokens || res.OutputTokens == outputs.UnknownTokens) {
+			bad = fmt.Sprintf("%s %s", m[1], m[2])
+		}
+		odd, other = cmp.Or(odd, s.usage.contradiction()), cmp.Or(other, s.wrongName(r.model))
+	}
+	if other != "" {
+		r.warn("model", CauseOtherModel, other, "an alias or a version's own name is harmless; else another model answers than the one that is accepted: ask whoever runs the service or the gateway before it")
 	}
 	switch {
 	case bad != "":
 		r.warn(name, CauseUsageImpossible, "usage says "+bad+", which counts nothing", "the server, or a gateway that adds usage, is at fault: ask its makers; "+remedy)
+	case odd != "":
+		r.warn(name, CauseUsageContradicts, "usage contradicts itself: "+odd, "the server, or a gateway that adds usage, is at fault: ask its makers before token figures or costs rest on it; a run uses prompt_tokens and completion_tokens")
 	case stream == nil:
 		if !whole.UsageSeen {
 			r.warn(name, CauseNoUsage, "answers carry no usage", remedy)
@@ -79,24 +91,7 @@ func (r *run) usage(ctx context.Context) {
 }
 
 // noCount finds what stands in the place of a token count and is none.
-var noCount = regexp.MustCompile(`"((?:prompt|completion|total|input|output|cached|reasoning|generated)_tokens)"\s*:\s*(-[0-9][0-9.eE+-]*|[0-9]+\.[0-9]*[1-9][0-9]*|"[^"]{0,40}"|true|false)`)
-
-// impossibleUsage asks once more, to see the answer as it comes: clients take a
-// count that can be none for unknown. "" means that there is no such count.
-func (r *run) impossibleUsage(ctx context.Context, stream bool) string {
-	body := r.tinyBody()
-	if stream {
-		body["stream"] = true
-		if p := r.Config.Protocol(); p == models.Chat || p == models.Completions {
-			body["stream_options"] = map[string]any{"include_usage": true}
-		}
-	}
-	reply := r.probe.Ask(ctx, models.Question{Path: r.probe.Path(), Body: body, Limit: r.StepTimeout})
-	if m := noCount.FindSubmatch(reply.Body); m != nil {
-		return fmt.Sprintf("%s %s", m[1], m[2])
-	}
-	return ""
-}
+var noCount = regexp.MustCompile(`"((?:prompt|completion|total|input|output|cached|reasoning|generated)_tokens)"\s*:\s*(-[0-9][0-9.eE+-]*|[0-9]{11,}|NaN|-?Infinity|[0-9]+\.[0-9]*[1-9][0-9]*|"[^"]{0,40}"|true|false)`)
 
 func known(n int32) string {
 	if n == outputs.UnknownTokens {

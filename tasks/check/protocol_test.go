@@ -297,3 +297,60 @@ func TestUnusable(t *testing.T) {
 		}
 	}
 }
+
+func TestAnswersThatContradictThemselves(t *testing.T) {
+	for name, tc := range map[string]struct {
+		answer, cause string
+		check         string
+		words         []string
+	}{
+		"sum":           {`"model":"m","usage":{"prompt_tokens":5,"completion_tokens":3,"total_tokens":999}`, CauseUsageContradicts, "usage", []string{"total_tokens 999", "are 8"}},
+		"reasoning":     {`"model":"m","usage":{"prompt_tokens":5,"completion_tokens":3,"total_tokens":8,"completion_tokens_details":{"reasoning_tokens":50}}`, CauseUsageContradicts, "usage", []string{"reasoning_tokens 50"}},
+		"beyond counts": {`"model":"m","usage":{"prompt_tokens":99999999999999999999999,"completion_tokens":3}`, CauseUsageImpossible, "usage", []string{"prompt_tokens 99999999999999999999999"}},
+		"nan":           {`"model":"m","usage":{"prompt_tokens":NaN,"completion_tokens":3}`, CauseUsageImpossible, "usage", []string{"prompt_tokens NaN"}},
+		"other model":   {`"model":"x","usage":{"prompt_tokens":5,"completion_tokens":3}`, CauseOtherModel, "model", []string{"names model x where m was asked"}},
+		"right":         {`"model":"m","usage":{"prompt_tokens":5,"completion_tokens":3,"total_tokens":8}`, "", "usage", nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
+				if req.Method == http.MethodGet {
+					_, _ = io.WriteString(w, `{"data":[{"id":"m"}]}`)
+					return
+				}
+				var q struct{ Stream bool }
+				_ = json.NewDecoder(req.Body).Decode(&q)
+				const choice = `"choices":[{"message":{"content":"a"},"delta":{"content":"a"},"text":"a","finish_reason":"stop"}]`
+				if !q.Stream {
+					fmt.Fprintf(w, "{%s,%s}", choice, tc.answer)
+					return
+				}
+				w.Header().Set("Content-Type", "text/event-stream")
+				fmt.Fprintf(w, "data: {%s}\n\ndata: {\"choices\":[],%s}\n\ndata: [DONE]\n\n", choice, tc.answer)
+			}))
+			defer srv.Close()
+			report := check(t, quiet(config(srv.URL)))
+			found := false
+			for _, l := range report.Lines {
+				found = found || l.Check == tc.check && l.Cause == tc.cause && (tc.cause == "") == (l.Status == OK)
+				if l.Check != tc.check || l.Cause != tc.cause {
+					continue
+				}
+				for _, w := range tc.words {
+					if !strings.Contains(l.Found, w) {
+						t.Errorf("no %q in %q", w, l.Found)
+					}
+				}
+			}
+			if !found {
+				t.Errorf("no such line: %+v", report.Lines)
+			}
+		})
+	}
+	several := said{}
+	several.read([]byte(`{"model":"m"}`))
+	several.read([]byte(`{"model":"n"}`))
+	if got := several.wrongName("m"); got != "one answer names several models: m, n" {
+		t.Error(got)
+	}
+}
