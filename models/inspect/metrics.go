@@ -17,7 +17,9 @@ type Metrics struct {
 	families map[string]*dto.MetricFamily
 }
 
-// ParseMetrics reads the text exposition format.
+// ParseMetrics reads the text exposition format. A series that comes several times is
+// refused: which of its values holds nobody can tell, and adding them up would count
+// one engine twice.
 func ParseMetrics(text string) (*Metrics, error) {
 	p := expfmt.NewTextParser(model.UTF8Validation)
 	f, err := p.TextToMetricFamilies(strings.NewReader(text))
@@ -25,7 +27,49 @@ func ParseMetrics(text string) (*Metrics, error) {
 		return nil, fmt.Errorf("what it gives is not the Prometheus text format (%s); it begins with %q: give the address that serves metrics as text, usually http://HOST:PORT/metrics",
 			strings.TrimPrefix(err.Error(), "text format parsing error in "), beginning(text))
 	}
+	if series := repeated(f); series != "" {
+		return nil, fmt.Errorf("it gives the series %s several times, so that none of its values can be trusted: is this one engine's own address, and does its exporter work?", series)
+	}
 	return &Metrics{f}, nil
+}
+
+// repeated names a series, or a bucket of one, that comes more than once; "" = none.
+func repeated(families map[string]*dto.MetricFamily) string {
+	for _, name := range slices.Sorted(maps.Keys(families)) {
+		list := families[name].Metric
+		seen := make(map[string]bool, len(list))
+		for _, x := range list {
+			series := name + labels(x)
+			twice := seen[series]
+			seen[series] = true
+			bounds := map[float64]bool{} // a histogram's lines are one metric here
+			for _, b := range x.GetHistogram().GetBucket() {
+				twice = twice || bounds[b.GetUpperBound()]
+				bounds[b.GetUpperBound()] = true
+			}
+			for _, q := range x.GetSummary().GetQuantile() {
+				twice = twice || bounds[q.GetQuantile()]
+				bounds[q.GetQuantile()] = true
+			}
+			if twice {
+				return series
+			}
+		}
+	}
+	return ""
+}
+
+// labels writes the labels of a metric in the order of their names.
+func labels(x *dto.Metric) string {
+	if len(x.Label) == 0 {
+		return ""
+	}
+	pairs := make([]string, len(x.Label))
+	for i, l := range x.Label {
+		pairs[i] = fmt.Sprintf("%s=%q", l.GetName(), l.GetValue())
+	}
+	slices.Sort(pairs)
+	return "{" + strings.Join(pairs, ",") + "}"
 }
 
 // beginning is the first line of an answer, as an error line shows it.

@@ -248,3 +248,18 @@ vllm:generation_tokens_total 7
 		t.Errorf("rounding: %s", why)
 	}
 }
+
+func TestRepeatedSeriesAreRefused(t *testing.T) {
+	for text, want := range map[string]string{
+		"a 1\na 2\n": "the series a several times",
+		"a{x=\"1\",y=\"2\"} 1\na{y=\"2\",x=\"1\"} 1\n":                                                                  `the series a{x="1",y="2"} several times`,
+		"# TYPE h histogram\nh_bucket{le=\"1\"} 1\nh_bucket{le=\"1\"} 2\nh_bucket{le=\"+Inf\"} 2\nh_sum 1\nh_count 2\n": "the series h several times",
+		"a{x=\"1\"} 1\na{x=\"2\"} 1\na 5\n":                                                                             "",
+		"# TYPE h histogram\nh_bucket{le=\"1\"} 1\nh_bucket{le=\"+Inf\"} 2\nh_sum 1\nh_count 2\n":                       "",
+	} {
+		_, err := ParseMetrics(text)
+		if want == "" && err != nil || want != "" && (err == nil || !strings.Contains(err.Error(), want)) {
+			t.Errorf("%q: got %v, want %q", text, err, want)
+		}
+	}
+}
