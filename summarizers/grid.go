@@ -12,24 +12,19 @@ import (
 // GridReport writes what a grid's folder holds beside its points: grid.csv (one row
 // a combination), grid_runs.csv, grid.json, the summary files, the spreadsheet, the
 // page and report.json, as far as o names them. run is the grid's folder; g must have
-// been evaluated. meta goes into grid.json.
+// been evaluated. meta goes into grid.json. Files that cannot be written are told as
+// Report does.
 func GridReport(run *outputs.Run, g *tradeoff.Grid, meta map[string]any, o ReportOptions) (*Summary, error) {
 	s := &Summary{Tables: gridTables(g)}
 	if o.wants("csv") {
 		csv := GridCSV(g)
 		for _, name := range sortedNames(csv) {
 			t := csv[name]
-			if err := run.WriteTable(run.Path(name), &t); err != nil {
-				return nil, err
-			}
-			s.Files = append(s.Files, name)
+			s.wrote(run, run.Path(name), run.WriteTable(run.Path(name), &t))
 		}
 	}
 	if o.wants("json") {
-		if err := run.WriteJSON(run.Path("grid.json"), g.JSON(meta)); err != nil {
-			return nil, err
-		}
-		s.Files = append(s.Files, "grid.json")
+		s.wrote(run, run.Path("grid.json"), run.WriteJSON(run.Path("grid.json"), g.JSON(meta)))
 	}
 	return s, s.reportPoints(run, o, gridPoints(run, g))
 }

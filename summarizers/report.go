@@ -75,7 +75,8 @@ type Summary struct {
 	Server         []*server.Analysis
 	ServerWarnings []string
 
-	help []outputs.Table // reading help, for the summary files
+	help      []outputs.Table // reading help, for the summary files
+	unwritten error           // of the first file that could not be written
 }
 
 // PairPerformance is the performance of one model on one data set.
@@ -99,7 +100,8 @@ type timing struct{ ttft, e2e float32 }
 
 // Report computes a run's tables from what is on disk and writes
 // performances/*.json, summary/ and the reports. It works on any run folder,
-// finished or not.
+// finished or not. Where files cannot be written (a full disk) the summary comes with
+// the first one's error, and the others were tried: what was measured can be shown.
 func Report(run *outputs.Run, o ReportOptions) (*Summary, error) {
 	s, pairs, m, err := compute(run, &o, true)
 	if err != nil {
@@ -109,15 +111,21 @@ func Report(run *outputs.Run, o ReportOptions) (*Summary, error) {
 		return s, nil
 	}
 	if o.wants("txt") || o.wants("csv") || o.wants("md") { // one summary in three forms
-		files, err := outputs.WriteSummary(run, s.SummaryTables()...)
-		if err != nil {
-			return nil, err
-		}
-		for _, path := range files {
-			s.wrote(run, path)
-		}
+		s.summaryFiles(run, s.SummaryTables())
 	}
-	return s, s.reports(run, pairs, m, o)
+	s.reports(run, pairs, m, o)
+	return s, s.unwritten
+}
+
+// summaryFiles writes the summary in its three forms.
+func (s *Summary) summaryFiles(run *outputs.Run, tables []outputs.Table) {
+	files, err := outputs.WriteSummary(run, tables...)
+	for _, path := range files {
+		s.wrote(run, path, nil)
+	}
+	if err != nil {
+		s.wrote(run, "", err)
+	}
 }
 
 // Recompute is what Report computes and what its reports show, without writing
@@ -188,8 +196,14 @@ func compute(run *outputs.Run, o *ReportOptions, write bool) (*Summary, []output
 	return s, pairs, m, nil
 }
 
-// wrote notes a file for the list of what was written.
-func (s *Summary) wrote(run *outputs.Run, path string) {
+// wrote notes a file for the list of what was written, or the first one's error.
+func (s *Summary) wrote(run *outputs.Run, path string, err error) {
+	if err != nil {
+		if s.unwritten == nil {
+			s.unwritten = err
+		}
+		return
+	}
 	if rel, err := filepath.Rel(run.Dir(), path); err == nil {
 		path = rel
 	}
@@ -260,10 +274,7 @@ func (s *Summary) measure(run *outputs.Run, pairs []outputs.Pair, m *outputs.Man
 		}
 		perf.partings = ends.partings(perf.Result)
 		if write && o.wants("json") {
-			if err := run.WritePerformance(p.Model, p.Dataset, perf.Result); err != nil {
-				return err
-			}
-			s.wrote(run, run.PerformancePath(p.Model, p.Dataset, "json"))
+			s.wrote(run, run.PerformancePath(p.Model, p.Dataset, "json"), run.WritePerformance(p.Model, p.Dataset, perf.Result))
 		}
 		if o.StableStage {
 			if perf.Stable, err = stableTables(run, p, m); err != nil {
@@ -318,25 +329,19 @@ func (p PairPerformance) titled(title string) string {
 }
 
 // reports writes the spreadsheet, the page and report.json.
-func (s *Summary) reports(run *outputs.Run, pairs []outputs.Pair, m *outputs.Manifest, o ReportOptions) error {
-	if !o.wants("json") && !o.wants("xlsx") && !o.wants("html") {
-		return nil
+func (s *Summary) reports(run *outputs.Run, pairs []outputs.Pair, m *outputs.Manifest, o ReportOptions) {
+	if o.wants("json") || o.wants("xlsx") || o.wants("html") {
+		s.write(run, s.data(run, pairs, m, o), o)
 	}
-	return s.write(run, s.data(run, pairs, m, o), o)
 }
 
-func (s *Summary) write(run *outputs.Run, d *outputs.ReportData, o ReportOptions) error {
+func (s *Summary) write(run *outputs.Run, d *outputs.ReportData, o ReportOptions) {
 	for _, f := range []struct {
 		format, path string
 		write        func(*outputs.ReportData) error
 	}{{"xlsx", run.ExcelPath(), run.WriteExcel}, {"html", run.HTMLPath(), run.WriteHTML}, {"json", run.JSONPath(), run.WriteReportJSON}} {
-		if !o.wants(f.format) {
-			continue
+		if o.wants(f.format) {
+			s.wrote(run, f.path, f.write(d))
 		}
-		if err := f.write(d); err != nil {
-			return err
-		}
-		s.wrote(run, f.path)
 	}
-	return nil
 }

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -200,5 +201,39 @@ func TestPromptText(t *testing.T) {
 		if got := promptText(&outputs.Prediction{OriginPrompt: json.RawMessage(in)}); got != want {
 			t.Errorf("%s: %q, want %q", in, got, want)
 		}
+	}
+}
+
+// TestReportOutlivesAFile: where a file cannot be written, the figures still come, and
+// the other files are there.
+func TestReportOutlivesAFile(t *testing.T) {
+	run := finishedRun(t)
+	for _, path := range []string{run.Path("summary"), run.PerformancePath("m", "d", "json"), run.ExcelPath()} { // what is in their way
+		if err := os.RemoveAll(path); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.WriteFile(run.Path("summary"), nil, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	for _, path := range []string{run.PerformancePath("m", "d", "json"), run.ExcelPath()} {
+		if err := os.MkdirAll(filepath.Join(path, "x"), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	s, err := Report(run, ReportOptions{Accuracy: true, Performance: true, Excel: true, HTML: true})
+	if s == nil || len(s.Performance) != 1 || len(s.Accuracy) != 1 || len(s.Tables) == 0 {
+		t.Fatalf("nothing to show: %v", err)
+	}
+	if err == nil || !strings.Contains(err.Error(), filepath.Join("m", "d.json")) || strings.Contains(err.Error(), "\n") {
+		t.Errorf("the error is %v, not one line of the first file", err)
+	}
+	for _, path := range []string{run.HTMLPath(), run.JSONPath()} {
+		if st, err := os.Stat(path); err != nil || !st.Mode().IsRegular() {
+			t.Errorf("%s was not written: %v", path, err)
+		}
+	}
+	if len(s.Files) != 2 {
+		t.Errorf("said to be written: %v", s.Files)
 	}
 }

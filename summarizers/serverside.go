@@ -30,7 +30,7 @@ func (s *Summary) watched(run *outputs.Run, pairs []outputs.Pair, health any, wr
 	}
 	for p, sessions := range byPair {
 		if err := run.WriteJSON(run.ServerPath(p.Model, p.Dataset, "json"), map[string]any{"sessions": sessions}); err != nil {
-			return err
+			s.wrote(run, "", err)
 		}
 	}
 	return nil

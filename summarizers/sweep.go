@@ -15,24 +15,18 @@ import (
 // SweepReport writes what a sweep's folder holds beside its points: sweep.csv (one row
 // a point), sweep.json, the summary files, the spreadsheet, the page and report.json,
 // as far as o names them. run is the sweep's folder; d must have been evaluated. meta
-// goes into sweep.json.
+// goes into sweep.json. Files that cannot be written are told as Report does.
 func SweepReport(run *outputs.Run, d *capacity.Document, meta map[string]any, o ReportOptions) (*Summary, error) {
 	s := &Summary{Tables: d.Tables()}
 	if o.wants("csv") {
 		csv := SweepCSV(d)
 		for _, name := range sortedNames(csv) {
 			t := csv[name]
-			if err := run.WriteTable(run.Path(name), &t); err != nil {
-				return nil, err
-			}
-			s.Files = append(s.Files, name)
+			s.wrote(run, run.Path(name), run.WriteTable(run.Path(name), &t))
 		}
 	}
 	if o.wants("json") || o.wants("csv") || o.wants("txt") || o.wants("md") { // it says how the others are made again
-		if err := run.WriteJSON(run.Path("sweep.json"), d.JSON(meta)); err != nil {
-			return nil, err
-		}
-		s.Files = append(s.Files, "sweep.json")
+		s.wrote(run, run.Path("sweep.json"), run.WriteJSON(run.Path("sweep.json"), d.JSON(meta)))
 	}
 	return s, s.reportPoints(run, o, sweepPoints(run, d))
 }
@@ -101,15 +95,10 @@ func (s *Summary) reportPoints(run *outputs.Run, o ReportOptions, p points) erro
 		return err
 	}
 	if o.wants("txt") || o.wants("csv") || o.wants("md") {
-		files, err := outputs.WriteSummary(run, p.tables(s.Tables, m, s.Checklist)...)
-		if err != nil {
-			return err
-		}
-		for _, path := range files {
-			s.wrote(run, path)
-		}
+		s.summaryFiles(run, p.tables(s.Tables, m, s.Checklist))
 	}
-	return s.write(run, p.data(run, m, s.Checklist, o), o)
+	s.write(run, p.data(run, m, s.Checklist, o), o)
+	return s.unwritten
 }
 
 // data is the content of the reports.

@@ -179,14 +179,14 @@ func benchReport(c *cli.Context, s *bench.Session, out *tasks.Outcome, m metrics
 			return &tasks.EnvironmentError{Err: err}
 		}
 	}
-	sum, err := summarizers.Report(out.Run, summarizers.ReportOptions{Sections: own, Title: c.String("title"), Tool: "ais_bench " + versionLine(), Lang: "en",
-		Performance: true, Metrics: m, Excel: true, HTML: true, Notes: s.Notes, Verdict: reportOf(v), ByLength: m.LengthBounds != nil})
-	if err != nil {
-		return &tasks.EnvironmentError{Err: err}
-	}
-	gateErr = errors.Join(gateErr, g.write(out.Run, v))
+	sum, unwritten := madeReports(summarizers.Report(out.Run, summarizers.ReportOptions{Sections: own, Title: c.String("title"), Tool: "ais_bench " + versionLine(), Lang: "en",
+		Performance: true, Metrics: m, Excel: true, HTML: true, Notes: s.Notes, Verdict: reportOf(v), ByLength: m.LengthBounds != nil}))
+	gateErr = firstOf(gateErr, g.write(out.Run, v))
 	if err := show(s, out); err != nil {
-		return err
+		return firstOf(unwritten, err)
+	}
+	if sum == nil {
+		return unwritten
 	}
 	lengths, err := s.Lengths(out)
 	if err != nil {
@@ -225,10 +225,7 @@ func benchReport(c *cli.Context, s *bench.Session, out *tasks.Outcome, m metrics
 			return err
 		}
 	}
-	if err := conclude(c, v, out, benchErrors(out, s.Conversations())); err != nil {
-		return err
-	}
-	return gateErr
+	return firstOf(unwritten, conclude(c, v, out, benchErrors(out, s.Conversations())), gateErr)
 }
 
 // benchErrors is the error a benchmark ends with, without the advice to continue: a

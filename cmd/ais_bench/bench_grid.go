@@ -213,9 +213,9 @@ func (w *gridRun) finish(ended error) error {
 		notes = append(notes, "the grid is incomplete: "+ended.Error())
 	}
 	notes = append(notes, failures...)
-	s, err := gridReports(w.c, w.store, w.grid, notes, nil)
-	if err != nil {
-		return err
+	s, unwritten := gridReports(w.c, w.store, w.grid, notes, nil)
+	if s == nil {
+		return unwritten
 	}
 	if err := printGrid(w.c, w.grid, s); err != nil {
 		return err
@@ -223,6 +223,8 @@ func (w *gridRun) finish(ended error) error {
 	fmt.Fprintf(w.c.App.Writer, "\nGrid folder: %s\n", w.store.Run().Dir())
 	again := continueLine(w.c, "grid", w.store.Run())
 	switch {
+	case unwritten != nil:
+		return unwritten
 	case errors.Is(ended, sweep.ErrInterrupted):
 		return fmt.Errorf("interrupted after %d runs; %s measures what is missing", w.grid.Runs(), again)
 	case ended != nil:

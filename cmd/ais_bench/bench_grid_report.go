@@ -51,12 +51,8 @@ func gridReports(c *cli.Context, store *sweep.Store, g *tradeoff.Grid, notes, fo
 	if lang == "" {
 		lang = "en"
 	}
-	s, err := summarizers.GridReport(store.Run(), g, meta, summarizers.ReportOptions{Title: c.String("title"), Tool: "ais_bench " + versionLine(), Lang: lang,
-		Excel: true, HTML: true, Formats: formats, Findings: g.Texts, Notes: notes})
-	if err != nil {
-		return nil, &tasks.EnvironmentError{Err: err}
-	}
-	return s, nil
+	return madeReports(summarizers.GridReport(store.Run(), g, meta, summarizers.ReportOptions{Title: c.String("title"), Tool: "ais_bench " + versionLine(), Lang: lang,
+		Excel: true, HTML: true, Formats: formats, Findings: g.Texts, Notes: notes}))
 }
 
 // printGrid prints the tables and the chart.
@@ -97,9 +93,9 @@ func reportGrid(c *cli.Context, name string, formats []string) error {
 			fmt.Fprintln(c.App.ErrWriter, "warning: "+note)
 		}
 	}
-	s, err := gridReports(c, store, g, notes, formats)
-	if err != nil {
-		return err
+	s, unwritten := gridReports(c, store, g, notes, formats)
+	if s == nil {
+		return unwritten
 	}
 	if err := printGrid(c, g, s); err != nil {
 		return err
@@ -107,7 +103,7 @@ func reportGrid(c *cli.Context, name string, formats []string) error {
 	for _, f := range s.Files {
 		fmt.Fprintln(c.App.Writer, "wrote "+store.Run().Path(f))
 	}
-	return nil
+	return unwritten
 }
 
 // rebuildGrid makes a grid from its points, and gives the title of its reports.

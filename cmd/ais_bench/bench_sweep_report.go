@@ -57,11 +57,11 @@ func (w *sweepRun) finish(ended error) error {
 		return err
 	}
 	v, gateErr := w.gate.keepSweep(w.store, d, w.view)
-	s, err := writeSweep(w.c, w.store, d, w.view, nil, v)
-	if err != nil {
-		return err
+	s, unwritten := writeSweep(w.c, w.store, d, w.view, nil, v)
+	if s == nil {
+		return unwritten
 	}
-	gateErr = errors.Join(gateErr, w.gate.write(w.store.Run(), v))
+	gateErr = firstOf(gateErr, w.gate.write(w.store.Run(), v))
 	fmt.Fprintln(w.c.App.Writer)
 	if err := printTables(w.c, s.Tables); err != nil {
 		return err
@@ -74,6 +74,8 @@ func (w *sweepRun) finish(ended error) error {
 		}
 	}
 	switch {
+	case unwritten != nil:
+		return unwritten
 	case errors.Is(ended, sweep.ErrInterrupted):
 		n := 0
 		for _, l := range w.curve.Levels {
@@ -168,12 +170,8 @@ func writeSweep(c *cli.Context, store *sweep.Store, d *capacity.Document, v swee
 	if lang == "" {
 		lang = "en"
 	}
-	s, err := summarizers.SweepReport(store.Run(), d, meta, summarizers.ReportOptions{Title: c.String("title"), Tool: "ais_bench " + versionLine(), Lang: lang,
-		Excel: true, HTML: true, Formats: formats, Findings: d.Texts(), Notes: d.Notes, Verdict: reportOf(verdict)})
-	if err != nil {
-		return nil, &tasks.EnvironmentError{Err: err}
-	}
-	return s, nil
+	return madeReports(summarizers.SweepReport(store.Run(), d, meta, summarizers.ReportOptions{Title: c.String("title"), Tool: "ais_bench " + versionLine(), Lang: lang,
+		Excel: true, HTML: true, Formats: formats, Findings: d.Texts(), Notes: d.Notes, Verdict: reportOf(verdict)}))
 }
 
 // storedSweep is what of sweep.json cannot be computed from the points: what the
@@ -258,9 +256,9 @@ func reportSweep(c *cli.Context, name string, formats []string) error {
 	if err != nil {
 		return err
 	}
-	s, err := writeSweep(c, store, d, v, formats, verdict)
-	if err != nil {
-		return err
+	s, unwritten := writeSweep(c, store, d, v, formats, verdict)
+	if s == nil {
+		return unwritten
 	}
 	if err := printTables(c, s.Tables); err != nil {
 		return err
@@ -270,9 +268,11 @@ func reportSweep(c *cli.Context, name string, formats []string) error {
 		fmt.Fprintln(c.App.Writer, "wrote "+store.Run().Path(f))
 	}
 	if verdict != nil {
-		return printVerdict(c, g, verdict)
+		if err := printVerdict(c, g, verdict); err != nil {
+			return err
+		}
 	}
-	return nil
+	return unwritten
 }
 
 // warnOfPoints warns of points whose files are not those that their manifests vouch

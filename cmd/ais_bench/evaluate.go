@@ -1,7 +1,6 @@
 package main
 
 import (
-	"errors"
 	"fmt"
 	"os"
 	"sync/atomic"
@@ -142,7 +141,7 @@ func carryOut(c *cli.Context, plan *tasks.Plan, opts tasks.Options) error {
 		v, gateErr = g.keep(out.Run)
 	}
 	reportErr := writeReports(c, out.Run, opts.Mode, out, v)
-	gateErr = errors.Join(gateErr, g.write(out.Run, v))
+	gateErr = firstOf(gateErr, g.write(out.Run, v))
 	printSpecDecode(c.App.Writer, out)
 	printFailures(c.App.ErrWriter, out)
 	if err := runFolder(c, out); err != nil {
@@ -154,10 +153,7 @@ func carryOut(c *cli.Context, plan *tasks.Plan, opts tasks.Options) error {
 			return launch.Blame(died, err)
 		}
 	}
-	if err := conclude(c, v, out, out.Err(sameAgain(c, os.Args[1:], out.Run))); err != nil {
-		return launch.Blame(died, err)
-	}
-	return launch.Blame(died, errors.Join(gateErr, reportErr, calErr))
+	return launch.Blame(died, firstOf(reportErr, conclude(c, v, out, out.Err(sameAgain(c, os.Args[1:], out.Run))), gateErr, calErr))
 }
 
 // ownGate is the contract that a continued run was started with, nil without one.

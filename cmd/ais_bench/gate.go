@@ -127,7 +127,7 @@ func (g *gate) judge(runs ...*outputs.Run) (*contract.Verdict, error) {
 
 // keep judges a run that has just ended and writes verdict.json and verdict.xml
 // into its folder, and the contract where the run does not hold it. It returns nil
-// without a contract.
+// without a contract. Beside a verdict the error is of writing it.
 func (g *gate) keep(run *outputs.Run) (*contract.Verdict, error) {
 	if g == nil {
 		return nil, nil
@@ -136,10 +136,7 @@ func (g *gate) keep(run *outputs.Run) (*contract.Verdict, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := tasks.AttachTo(run, g.attachments()...); err != nil {
-		return nil, err
-	}
-	return v, g.write(run, v)
+	return v, firstOf(tasks.AttachTo(run, g.attachments()...), g.write(run, v))
 }
 
 // write writes the files of a verdict into the run's folder. After the reports it

@@ -73,15 +73,35 @@ func writeReports(c *cli.Context, run *outputs.Run, mode tasks.Mode, out *tasks.
 	if out != nil && !out.AnyAnswer() {
 		return nil
 	}
-	s, err := summarizers.Report(run, o)
-	if err != nil {
-		return &tasks.EnvironmentError{Err: err}
+	s, unwritten := madeReports(summarizers.Report(run, o))
+	if s == nil {
+		return unwritten
 	}
 	if err := printTables(c, s.Tables); err != nil {
 		return err
 	}
 	printServerWarnings(c, s)
 	fmt.Fprintln(c.App.Writer, "\n"+outputs.ChecklistLine(s.Checklist))
+	return unwritten
+}
+
+// madeReports says whose error it is that reports were not made. Beside a summary it
+// is of files that could not be written: it is returned when all that was found is
+// shown and saved elsewhere.
+func madeReports(s *summarizers.Summary, err error) (*summarizers.Summary, error) {
+	if err != nil {
+		err = &tasks.EnvironmentError{Err: err}
+	}
+	return s, err
+}
+
+// firstOf is the first error there is: where one disk is full, one line says so.
+func firstOf(errs ...error) error {
+	for _, err := range errs {
+		if err != nil {
+			return err
+		}
+	}
 	return nil
 }
 
@@ -126,21 +146,18 @@ func revisit(c *cli.Context, mode tasks.Mode, reuse string) error {
 	if err != nil {
 		return err
 	}
-	v, err := g.keep(run)
-	if err != nil {
-		return err
+	v, gateErr := g.keep(run)
+	if v == nil && gateErr != nil {
+		return gateErr
 	}
-	if err := errors.Join(writeReports(c, run, mode, nil, v), g.write(run, v)); err != nil {
-		return err
-	}
+	unwritten := firstOf(writeReports(c, run, mode, nil, v), gateErr, g.write(run, v))
 	fmt.Fprintf(c.App.Writer, "\nRun folder: %s\n", run.Dir())
-	if v == nil {
-		return nil
+	if v != nil {
+		if err := printVerdict(c, g, v); err != nil {
+			return err
+		}
 	}
-	if err := printVerdict(c, g, v); err != nil {
-		return err
-	}
-	return verdictErr(v)
+	return firstOf(unwritten, verdictErr(v))
 }
 
 // chosenToShow are the models and data sets that are named; none where all is to be
@@ -227,9 +244,9 @@ func reportCommand() *cli.Command {
 				return err
 			}
 			o.Verdict = reportOf(v)
-			s, err := summarizers.Report(run, o)
-			if err != nil {
-				return &tasks.EnvironmentError{Err: err}
+			s, unwritten := madeReports(summarizers.Report(run, o))
+			if s == nil {
+				return unwritten
 			}
 			for _, w := range s.Warnings {
 				fmt.Fprintln(c.App.ErrWriter, "warning: "+w)
@@ -246,9 +263,11 @@ func reportCommand() *cli.Command {
 				fmt.Fprintln(c.App.Writer, "wrote "+run.Path(f))
 			}
 			if v != nil {
-				return printVerdict(c, g, v)
+				if err := printVerdict(c, g, v); err != nil {
+					return err
+				}
 			}
-			return nil
+			return unwritten
 		},
 	}
 }
