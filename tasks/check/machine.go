@@ -6,6 +6,7 @@ import (
 	"math"
 	"net/http"
 	"slices"
+	"strings"
 	"time"
 
 	"ais_bench/models/inspect"
@@ -25,6 +26,11 @@ func (r *run) server(ctx context.Context) {
 	cfg.Model = r.model
 	s := inspect.Take(ctx, cfg)
 	metrics := "no /metrics"
+	for _, e := range s.Errors {
+		if why, ok := strings.CutPrefix(e, "/metrics: "); ok && strings.Contains(why, "it gives") { // it is there, and cannot be used
+			metrics = "no usable /metrics: " + short(why)
+		}
+	}
 	if n := len(s.Metrics); n > 0 {
 		metrics = fmt.Sprintf("/metrics with %d series", n)
 	}
@@ -33,7 +39,7 @@ func (r *run) server(ctx context.Context) {
 		r.warn(name, CauseServerAnonymous, "it does not say what it is: no version, no parameters, "+metrics,
 			"a run's report will not know the server: say what you know by --server-meta KEY=VALUE and --server-command FILE")
 	case len(s.Metrics) == 0:
-		r.warn(name, CauseServerAnonymous, fmt.Sprintf("%s %s, no /metrics", orUnnamed(s.Engine, "engine unknown"), orUnnamed(s.Version, "(no version)")),
+		r.warn(name, CauseServerAnonymous, fmt.Sprintf("%s %s, %s", orUnnamed(s.Engine, "engine unknown"), orUnnamed(s.Version, "(no version)"), metrics),
 			"queue, KV use and cache hits of the server will not be known (SGLang: start it with --enable-metrics)")
 	default:
 		r.ok(name, fmt.Sprintf("%s %s, %s", orUnnamed(s.Engine, "engine unknown"), orUnnamed(s.Version, "(no version)"), metrics))
