@@ -354,3 +354,16 @@ func TestAnswersThatContradictThemselves(t *testing.T) {
 		t.Error(got)
 	}
 }
+
+// Metrics that are there and cannot be used are not missing.
+func TestUnusableMetricsAreTold(t *testing.T) {
+	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
+		if req.URL.Path == "/metrics" {
+			_, _ = io.WriteString(w, "vllm:num_requests_running 1\nvllm:num_requests_running 2\n")
+			return
+		}
+		engine{}.ServeHTTP(w, req)
+	}))
+	defer srv.Close()
+	expect(t, check(t, quiet(config(srv.URL))), "server", Warn, CauseServerAnonymous, "no usable /metrics: it gives the series vllm:num_requests_running several times")
+}
