@@ -274,7 +274,7 @@ func (e verdictError) Error() string { return fmt.Sprintf("%s: %s", e.v.State, e
 func (e verdictError) ExitCode() int { return e.v.State.ExitCode() }
 
 func verdictErr(v *contract.Verdict) error {
-	if v.State == contract.Pass {
+	if v == nil || v.State == contract.Pass {
 		return nil
 	}
 	return verdictError{v}
