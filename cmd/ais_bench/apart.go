@@ -52,6 +52,11 @@ func outputsApart(c *cli.Context, flags []cli.Flag) error {
 	for _, v := range c.Args().Slice() {
 		inputs[v] = "the command"
 	}
+	if dir := c.String("result-dir"); dir != "" && c.String("result-filename") == "" && savesResult(c) {
+		if err := canWrite("--result-dir", filepath.Join(dir, "result.json")); err != nil {
+			return err
+		}
+	}
 	for _, f := range written {
 		path := c.String(f.Name)
 		if path == "" || path == "-" {
@@ -59,6 +64,11 @@ func outputsApart(c *cli.Context, flags []cli.Flag) error {
 		}
 		if f.Name == "result-filename" {
 			path = filepath.Join(c.String("result-dir"), path)
+		}
+		if f.Name != "result-filename" || savesResult(c) {
+			if err := canWrite("--"+f.Name, path); err != nil {
+				return err
+			}
 		}
 		there, err := os.Stat(path)
 		if err != nil || !there.Mode().IsRegular() {

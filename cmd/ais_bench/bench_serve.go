@@ -389,12 +389,15 @@ func serveExtra(s *bench.Session, out *tasks.Outcome, r *vllm.Result, unknownInp
 		"uncounted_answers": r.MadeUpOutput, "uncounted_prompts": unknownInput, "notes": s.Notes, "interrupted": out.Stopped, "per_turn_metrics": turns, "peak_in_flight": r.PeakInFlight}, nil
 }
 
+// savesResult reports whether vLLM's result file is written.
+func savesResult(c *cli.Context) bool { return c.Bool("save-result") || c.Bool("append-result") }
+
 // resultPath is where the result goes, "" for nowhere.
 func resultPath(c *cli.Context, r *vllm.Result) (path string, appending bool) {
 	if file := c.String("output-file"); file != "" {
 		return file, true
 	}
-	if !c.Bool("save-result") && !c.Bool("append-result") {
+	if !savesResult(c) {
 		return "", false
 	}
 	return filepath.Join(c.String("result-dir"), cmp.Or(c.String("result-filename"), r.FileName())), c.Bool("append-result")

@@ -149,9 +149,14 @@ func (cl *Clause) prepare(level float64) error {
 	return err
 }
 
+// MaxConfidence is the highest confidence a contract may ask for: one error in a
+// million. Nearer to 1 the quantiles that intervals are made of leave what a float64
+// can tell from 1, also after the rest was shared out among several figures.
+const MaxConfidence = 0.999999
+
 func checkLevel(level float64) error {
-	if !(level >= 0.5 && level < 1) {
-		return fmt.Errorf("confidence %g: give a share from 0.5 to below 1, such as 0.95", level)
+	if !(level >= 0.5 && level <= MaxConfidence) {
+		return fmt.Errorf("confidence %v: give a share from 0.5 to %v, such as 0.95", level, MaxConfidence)
 	}
 	return nil
 }

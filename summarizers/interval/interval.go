@@ -82,7 +82,9 @@ type Estimate struct {
 	Interval Interval
 }
 
-func validLevel(level float64) bool { return level > 0 && level < 1 }
+// validLevel refuses what is so near to 1 that a float64 cannot tell the quantile from
+// 1: its ends would be infinite or no numbers.
+func validLevel(level float64) bool { return level > 0 && level < 1 && 1-tail(level) < 1 }
 
 // tail is the probability beyond one end.
 func tail(level float64) float64 { return (1 - level) / 2 }
