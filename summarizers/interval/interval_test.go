@@ -55,6 +55,14 @@ func TestShare(t *testing.T) {
 			t.Errorf("Share(%v) is defined", bad)
 		}
 	}
+	if i, ok := Share(4, 4, 0.9999999999999999); ok {
+		t.Errorf("a level that leaves float64 has the interval %v", i)
+	}
+	for _, level := range []float64{0.999999, 1 - 1e-12} { // a contract's highest, and shared out among many figures
+		if i, ok := Share(4, 4, level); !ok || !(i.Lo >= 0 && i.Lo < i.Hi && i.Hi <= 1) {
+			t.Errorf("Share(4, 4, %v) = %v %v", level, i, ok)
+		}
+	}
 	ci, _ := stats.ClopperPearson(742, 1319, 0.95)
 	near(t, "Clopper–Pearson", ci.Low, 0.5352824481745073, 1e-9)
 	near(t, "Clopper–Pearson", ci.High, 0.5895330106136819, 1e-9)
