@@ -111,7 +111,7 @@ func (t *Table) WriteText(w io.Writer, o TextOptions) error {
 			b.WriteString(oneLine(t.Title) + "\n")
 		}
 	}
-	if n > 0 {
+	if n > 0 && (len(t.Rows) > 0 || len(t.Notes) == 0) { // notes say why there are no rows; a head tells nothing then
 		rule("┌", "┬", "┐")
 		b.WriteString("│")
 		for i, c := range t.Columns {

@@ -69,6 +69,6 @@ var termsCompare = map[string]string{
 	"%d questions, %d asked alike": "{1} 道题，{2} 道提问相同", "%d questions": "{1} 道题", "mean %.1f, median %.0f, P95 %.0f": "平均 {1}，中位数 {2}，P95 {3}", "%.1f a request": "每请求 {1}", "%d of %d": "{2} 中的 {1}", "%.1f %% of the prompt tokens": "提示词元的 {1} %",
 
 	// Results.
-	"performance, %s: %s": "性能，{1}：{2}", "accuracy, %s: %s": "精度，{1}：{2}", "NOT COMPARABLE: %s": "不可比较：{1}", "REGRESSION: %s": "退化：{1}", "better: %s": "更好：{1}", "within tolerance (%d figures)": "在容差内（{1} 个指标）",
+	"performance, %s: %s": "性能，{1}：{2}", "accuracy, %s: %s": "精度，{1}：{2}", "NOT COMPARABLE: %s": "不可比较：{1}", "REGRESSION: %s": "退化：{1}", "better: %s": "更好：{1}", "within tolerance (%d figures)": "在容差内（{1} 个指标）", "within tolerance (1 figure)": "在容差内（1 个指标）",
 	"repeatability within %g %% over %d runs: PASS": "{2} 次运行在 {1} % 内的可重复性：通过", "repeatability within %g %% over %d runs: FAIL (%s)": "{2} 次运行在 {1} % 内的可重复性：未通过（{3}）",
 }

@@ -22,6 +22,7 @@ var termsNotes = map[string]string{
 	"no stable stage: %s": "没有稳定阶段：{1}", "stable stage not shown: %s": "不显示稳定阶段：{1}", "stable stage: %s": "稳定阶段：{1}",
 	"%d of %d requests failed; latencies and token rates are of the %d that succeeded":                      "{2} 个请求中 {1} 个失败；时延与词元速率只针对成功的 {3} 个",
 	"%s: without the %d most extreme of %d %s mean and median agree: look at these before quoting the mean": "{1}：去掉 {3} 个{4}中最极端的 {2} 个后，平均与中位数一致：引用平均值之前先看这些请求",
+	"of a question that is asked repeatedly #N is the N-th time":                                            "同一问题多次提问时，#N 指第 N 次",
 	"%s: no few of the %d %s explain it, the distribution is skewed: quote percentiles, not the mean":       "{1}：{2} 个{3}中没有少数几个能解释差异，分布是偏斜的：请引用百分位数，而不是平均值",
 	"gaps": "间隔",
 	"%d requests are in no row: their input tokens are not known (no usage; failed requests have none)":                                                                                                                   "{1} 个请求不在任何一行：其输入词元数未知（没有 usage；失败的请求没有）",

@@ -199,11 +199,13 @@ func partingTable(list []parting) outputs.Table {
 	t := outputs.Table{ID: "perf_partings", Title: "Where mean and median part",
 		Columns: []outputs.Column{{Name: "Metric"}, number("Mean", "ms"), number("Median", "ms"), {Name: "Mean against median", Kind: outputs.KindPercent, Unit: "%", Format: "%+.1f"},
 			{Name: "Share of the sum", Kind: outputs.KindPercent, Unit: "%"}, number("Mean of the others", "ms"), {Name: "Most extreme samples", Wrap: true}}}
+	repeated := false
 	for _, p := range list {
 		var names []string
 		for _, n := range p.named {
 			if !slices.Contains(names, n.sample) {
 				names = append(names, n.sample)
+				repeated = repeated || strings.Contains(n.sample, " #")
 			}
 		}
 		mark := outputs.MarkWarn
@@ -218,6 +220,9 @@ func partingTable(list []parting) outputs.Table {
 		default:
 			t.Notes = append(t.Notes, fmt.Sprintf("%s: no few of the %d %s explain it, the distribution is skewed: quote percentiles, not the mean", p.name, p.n, what))
 		}
+	}
+	if repeated {
+		t.Notes = append(t.Notes, "of a question that is asked repeatedly #N is the N-th time")
 	}
 	return t
 }

@@ -191,7 +191,7 @@ func (w *sweepRun) options(p sweep.Point, attempt int) (bench.Options, error) {
 	if w.planned > 0 {
 		of = fmt.Sprintf(" of %d", w.planned)
 	}
-	w.observer.Note(fmt.Sprintf("point %d%s: %s, run %d: %d requests", w.at, of, loadText(w.axis, v), p.Run, o.Workload.NumPrompts))
+	w.observer.Note(fmt.Sprintf("point %d%s: %s, run %d: %s", w.at, of, loadText(w.axis, v), p.Run, outputs.Counted(o.Workload.NumPrompts, "request")))
 	return o, nil
 }
 
@@ -224,7 +224,7 @@ func (w *sweepRun) dryRun() error {
 		}
 		t.AddRow(loadText(w.axis, v), p.Run, n, state)
 	}
-	t.Notes = append(t.Notes, fmt.Sprintf("%d requests", total))
+	t.Notes = append(t.Notes, outputs.Counted(total, "request"))
 	if w.slo != nil {
 		t.Notes = append(t.Notes, fmt.Sprintf("coarse steps of the search for %s; it ends at the first that does not hold, and then halves the gap", w.slo))
 	}

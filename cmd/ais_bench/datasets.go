@@ -181,6 +181,9 @@ func datasetInfo(c *cli.Context) error {
 	}
 	entries, err := r.Select(c.Args().Slice()...)
 	if err != nil {
+		if list := madeOf(r, c.Args().Slice()); list != "" {
+			err = errors.New(list)
+		}
 		return cli.Exit(err, 2)
 	}
 	for i, e := range entries {
@@ -192,6 +195,29 @@ func datasetInfo(c *cli.Context) error {
 		}
 	}
 	return nil
+}
+
+// madeOf says which data sets are made of the first of names that is a source and no
+// data set: `pull` takes both. "" where none is.
+func madeOf(r *registry.Registry[datasets.Config], names []string) string {
+	for _, name := range names {
+		if _, err := r.Get(name); err == nil {
+			continue
+		}
+		if _, err := datasets.FindSource(name); err != nil {
+			continue
+		}
+		var made []string
+		for _, n := range r.Names() {
+			if e, err := r.Get(n); err == nil && e.Value.Data == name {
+				made = append(made, n)
+			}
+		}
+		if len(made) > 0 {
+			return fmt.Sprintf("%s is data that `ais_bench datasets pull` fetches; the data sets made of it are %s: name one of these", name, strings.Join(made, ", "))
+		}
+	}
+	return ""
 }
 
 func writeDatasetInfo(c *cli.Context, e *registry.Entry[datasets.Config]) error {

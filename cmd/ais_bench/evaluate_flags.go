@@ -24,6 +24,9 @@ func checkEvaluateFlags(c *cli.Context) error {
 		if strings.HasSuffix(arg, ".py") {
 			return usagef("%s: Python configurations are not executed; name configurations with --models and --datasets, and change fields with flags or --set", arg)
 		}
+		if arg == "version" {
+			return usagef("unknown command %q: ais_bench --version prints the version", arg)
+		}
 		names := make([]string, 0, len(c.App.Commands))
 		for _, cmd := range c.App.Commands {
 			names = append(names, cmd.Name)

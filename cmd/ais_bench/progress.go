@@ -63,11 +63,11 @@ func (p *progress) TaskStarted(t *tasks.Task, requests int, limit time.Duration)
 	p.began.CompareAndSwap(0, time.Now().UnixNano())
 	p.total.Add(int64(requests))
 	p.limit.Add(int64(limit))
-	what := fmt.Sprintf("%d requests", requests)
+	what := outputs.Counted(requests, "request")
 	if limit > 0 {
 		what = "for " + limit.String()
 		if requests > 0 {
-			what = fmt.Sprintf("%d requests, at most %s", requests, limit)
+			what = fmt.Sprintf("%s, at most %s", outputs.Counted(requests, "request"), limit)
 		}
 	}
 	p.Note(fmt.Sprintf("%s: asking, %s", t, what))

@@ -853,6 +853,22 @@ func TestOnlyAndWhyNot(t *testing.T) {
 	}
 }
 
+// TestRemediesAreSaidOnce: what differs at every load of a sweep is told once, with
+// the number of the other loads and one remedy.
+func TestRemediesAreSaidOnce(t *testing.T) {
+	differ := func(other string) Comparison {
+		return Comparison{Performance: &Performance{}, Differences: []Difference{
+			{Subject: "cached share", Base: "0 %", Other: other, Performance: Invalid},
+			{Subject: "prompts", Base: "a", Other: other, Performance: Invalid}, {Subject: "prompt template", Base: "a", Other: "b", Performance: Invalid}}}
+	}
+	r := &Result{Comparisons: []Comparison{differ("10 %"), differ("20 %"), differ("30 %")}}
+	const want = "performance, because of cached share (0 % against 10 %) and likewise in 2 further comparisons: measure both with --cache cold; " +
+		"prompts (a against 10 %) and likewise in 2 further comparisons: ask both the same questions with the same template; prompt template (a against b)"
+	if why := r.WhyNot(); why != want {
+		t.Errorf("said %s\nwant %s", why, want)
+	}
+}
+
 // TestRemediesAreOfConditions: every remedy belongs to a condition that can make a
 // comparison invalid.
 func TestRemediesAreOfConditions(t *testing.T) {

@@ -3,6 +3,8 @@ package compare
 import (
 	"slices"
 	"strings"
+
+	"ais_bench/outputs"
 )
 
 // remedies say what to do about a difference that makes a comparison invalid, by
@@ -41,31 +43,48 @@ func remedyOf(subject string) string {
 	return remedies[group]
 }
 
+// cause is one subject that keeps figures from being compared.
+type cause struct {
+	text    string // the first difference of it
+	remedy  string // "" = none, or said already
+	further int    // comparisons besides that differ in it, as the other loads of a sweep do
+}
+
 // WhyNot says in one line what cannot be compared, because of which differences,
-// and what to do about each; "" where everything can be. What is judged all the
-// same is named, too.
+// and what to do about each, once; "" where everything can be. What is judged all
+// the same is named, too.
 func (r *Result) WhyNot() string {
-	var parts, whats []string
+	causes := map[string][]*cause{} // by what
+	var whats []string
 	judged := false // the other of performance and accuracy
+	of := map[string]*cause{}
+	told := map[string]bool{} // remedies
 	for i := range r.Comparisons {
 		c := &r.Comparisons[i]
-		note := func(what string, of func(Difference) Severity) {
-			var subjects []string
-			for _, d := range c.Differences {
-				if of(d) != Invalid {
-					continue
-				}
-				text := d.reason()
-				if r := remedyOf(d.Subject); r != "" {
-					text += ": " + r
-				}
-				subjects = append(subjects, text)
-			}
-			if part := what + ", because of " + strings.Join(subjects, "; "); !slices.Contains(parts, part) {
-				parts = append(parts, part)
-			}
+		note := func(what string, severity func(Difference) Severity) {
 			if !slices.Contains(whats, what) {
 				whats = append(whats, what)
+			}
+			seen := map[*cause]bool{} // in this comparison
+			for _, d := range c.Differences {
+				if severity(d) != Invalid {
+					continue
+				}
+				key := what + ": " + d.Subject
+				if k := of[key]; k != nil {
+					if text := d.reason(); !seen[k] && text != k.text {
+						k.further++
+					}
+					seen[k] = true
+					continue
+				}
+				k := &cause{text: d.reason(), remedy: remedyOf(d.Subject)}
+				if told[what+k.remedy] {
+					k.remedy = ""
+				}
+				told[what+k.remedy] = true
+				of[key], seen[k] = k, true
+				causes[what] = append(causes[what], k)
 			}
 		}
 		if p := c.Performance; p != nil && !p.Comparable {
@@ -77,8 +96,23 @@ func (r *Result) WhyNot() string {
 			judged = judged || c.Performance != nil && c.Performance.Comparable
 		}
 	}
-	if len(parts) == 0 {
+	if len(whats) == 0 {
 		return ""
+	}
+	var parts []string
+	for _, what := range whats {
+		var texts []string
+		for _, k := range causes[what] {
+			text := k.text
+			if k.further > 0 {
+				text += " and likewise in " + outputs.Counted(k.further, "further comparison")
+			}
+			if k.remedy != "" {
+				text += ": " + k.remedy
+			}
+			texts = append(texts, text)
+		}
+		parts = append(parts, what+", because of "+strings.Join(texts, "; "))
 	}
 	line := strings.Join(parts, "; and ")
 	if judged && len(whats) == 1 {

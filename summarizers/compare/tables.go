@@ -354,12 +354,12 @@ func (p *Performance) verdict() string {
 	case len(by[Inconclusive]) > 0 && len(by[Within]) == 0:
 		line = "inconclusive: no figure is known well enough"
 	case len(by[Inconclusive]) > 0:
-		line = fmt.Sprintf("no regression seen: %d figures within tolerance, %d inconclusive", len(by[Within]), len(by[Inconclusive]))
+		line = fmt.Sprintf("no regression seen: %s within tolerance, %d inconclusive", outputs.Counted(len(by[Within]), "figure"), len(by[Inconclusive]))
 		if len(beyond) > 0 {
 			line += " (beyond the tolerance, but not beyond chance: " + strings.Join(beyond, ", ") + ")"
 		}
 	default:
-		line = fmt.Sprintf("within tolerance (%d figures)", len(by[Within]))
+		line = fmt.Sprintf("within tolerance (%s)", outputs.Counted(len(by[Within]), "figure"))
 	}
 	if daggers {
 		line = strings.Replace(line, "REGRESSION:", "REGRESSION †:", 1)

@@ -6,6 +6,7 @@ import (
 	"math"
 	"strings"
 
+	"ais_bench/outputs"
 	"ais_bench/summarizers/facts"
 )
 
@@ -170,7 +171,7 @@ func (v *Verdict) overall() {
 			open = append(open, r.Name)
 		}
 	}
-	of := fmt.Sprintf("of %d deciding clauses", decide)
+	of := "of " + outputs.Counted(decide, "deciding clause")
 	switch {
 	case len(failed) > 0:
 		v.State, v.Reason = Fail, fmt.Sprintf("%d %s failed: %s", len(failed), of, strings.Join(failed, ", "))
@@ -178,6 +179,8 @@ func (v *Verdict) overall() {
 		v.State, v.Reason = Inconclusive, fmt.Sprintf("%d %s undecided: %s", len(open), of, strings.Join(open, ", "))
 	case len(v.Problems) > 0:
 		v.State, v.Reason = Inconclusive, "every deciding clause passed, but not on a valid run: "+strings.Join(v.Problems, "; ")
+	case decide == 1:
+		v.State, v.Reason = Pass, "the one deciding clause passed"
 	default:
 		v.State, v.Reason = Pass, fmt.Sprintf("all %d deciding clauses passed", decide)
 	}

@@ -390,9 +390,32 @@ func TestTooFewScrapes(t *testing.T) {
 		}
 		table := a.timeTable()
 		text := strings.Join(table.Notes, "\n")
-		if said := strings.Contains(text, fmt.Sprintf("too few scrapes (%d) to say: --server-metrics-interval 100ms, or a longer run", n)); said == enough || enough != strings.Contains(text, "Bottleneck: queue-bound") || (len(table.Rows) > 0) != enough {
+		if said := strings.Contains(text, fmt.Sprintf("too few scrapes (%d) to say where the engine's time went: --server-metrics-interval 100ms, or a longer run", n)); said == enough || enough != strings.Contains(text, "Bottleneck: queue-bound") || (len(table.Rows) > 0) != enough {
 			t.Errorf("%d scrapes: %d rows, %s", n, len(table.Rows), text)
 		}
+		for _, shown := range a.Tables() {
+			var b strings.Builder
+			if err := shown.WriteText(&b, outputs.TextOptions{}); err != nil || strings.Contains(b.String(), "┌") != (len(shown.Rows) > 0) {
+				t.Errorf("%d scrapes: a head without rows, or the other way round: %v\n%s", n, err, b.String())
+			}
+			if notes := strings.Join(shown.Notes, "\n"); shown.ID == "server_sides" && strings.Contains(notes, "too few scrapes") == enough {
+				t.Errorf("%d scrapes: %q says %s", n, shown.Title, notes)
+			}
+		}
+	}
+}
+
+// A session in which nothing was asked, as --reuse of a complete run is, shows no
+// table of zeros; requests that only the server saw are shown.
+func TestNothingAsked(t *testing.T) {
+	zero, three := 0.0, 3.0
+	a := &Analysis{Arrival: &Arrival{State: Agree, Requests: count(&zero, &zero), PromptTokens: count(&zero, &zero)}}
+	if tables := a.Tables(); len(tables) != 0 {
+		t.Errorf("nothing asked: %d tables", len(tables))
+	}
+	a.Arrival.Requests = count(&zero, &three)
+	if tables := a.Tables(); len(tables) != 1 {
+		t.Errorf("requests of others: %d tables", len(tables))
 	}
 }
 

@@ -18,16 +18,31 @@ func (a *Analysis) name() string {
 }
 
 // Tables are the tables of the console and of the reports' head: did they arrive,
-// and where the time went.
+// and where the time went. A session in which nothing was asked has none, and what
+// is to be said of the time without a row of it stands below the first.
 func (a *Analysis) Tables() []outputs.Table {
+	if a.nothingAsked() {
+		return nil
+	}
 	var out []outputs.Table
 	if t := a.bothSides(); len(t.Rows) > 0 {
 		out = append(out, t)
 	}
-	if t := a.timeTable(); len(t.Rows)+len(t.Notes) > 0 {
+	t := a.timeTable()
+	switch {
+	case len(t.Rows) > 0 || len(t.Notes) > 0 && len(out) == 0:
 		out = append(out, t)
+	case len(t.Notes) > 0:
+		out[0].Notes = append(out[0].Notes, t.Notes...)
 	}
 	return out
+}
+
+// nothingAsked reports whether neither the client sent a request during the watch
+// nor the server finished one.
+func (a *Analysis) nothingAsked() bool {
+	x := a.Arrival
+	return x != nil && x.Client.Sent == 0 && (x.Requests.Server == nil || *x.Requests.Server == 0)
 }
 
 // bothSides is what the client and the server say of the same things.
@@ -194,7 +209,7 @@ func (a *Analysis) timeTable() outputs.Table {
 		t.Notes = append(t.Notes, text)
 	}
 	if r.Polls < leastPolls && r.Covered >= mostCovered {
-		t.Notes = append(t.Notes, fmt.Sprintf("too few scrapes (%d) to say: --server-metrics-interval 100ms, or a longer run; shares of time need %d", r.Polls, leastPolls))
+		t.Notes = append(t.Notes, fmt.Sprintf("too few scrapes (%d) to say where the engine's time went: --server-metrics-interval 100ms, or a longer run; shares of time need %d", r.Polls, leastPolls))
 		return t
 	}
 	t.Notes = append(t.Notes, fmt.Sprintf("from %d scrapes over %.1f s, every %.0f ms; a state lasts from one scrape to the next", r.Polls, r.WindowS, a.IntervalMS))

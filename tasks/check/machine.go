@@ -147,11 +147,11 @@ func (r *run) files(context.Context) {
 	}
 	switch {
 	case soft < need:
-		r.fail(name, CauseFewFiles, fmt.Sprintf("%s open files allowed, %d needed for %d requests at once", limit, need, r.Concurrency),
+		r.fail(name, CauseFewFiles, fmt.Sprintf("%s open files allowed, %d needed for %s at once", limit, need, outputs.Counted(r.Concurrency, "request")),
 			fmt.Sprintf("raise the limit (ulimit -n %d; Docker: --ulimit nofile=%d) or lower --batch-size; the hard limit is %d", need, need, hard), false)
 	case err != nil:
 		r.warn(name, CauseFewFiles, fmt.Sprintf("%s open files allowed; the limit could not be raised: %v", limit, err), "raise it with ulimit -n before many streams")
 	default:
-		r.ok(name, fmt.Sprintf("%s open files allowed, %d needed for %d requests at once", limit, need, r.Concurrency))
+		r.ok(name, fmt.Sprintf("%s open files allowed, %d needed for %s at once", limit, need, outputs.Counted(r.Concurrency, "request")))
 	}
 }
