@@ -386,7 +386,7 @@ func serveExtra(s *bench.Session, out *tasks.Outcome, r *vllm.Result, unknownInp
 		"version": versionLine(), "run_folder": out.Run.Dir(), "model": model, "dataset": dataset, "workload": s.Workload, "served_model_name": s.Service.Model,
 		"url": outputs.WithoutURLPasswords(s.Service.URL), "tokenizer_source": s.Tokenizer.Source, "seed": s.Seed(), "ignore_eos": s.Service.GenerationKwargs["ignore_eos"] == true,
 		"sampling": s.Service.GenerationKwargs, "stopped_early_share": early, "input_length_mismatches": lengths.InputMismatch, "repeated_rows": s.Duplicated(),
-		"uncounted_answers": r.MadeUpOutput, "uncounted_prompts": unknownInput, "notes": s.Notes, "interrupted": out.Stopped, "per_turn_metrics": turns, "peak_in_flight": r.PeakInFlight}, nil
+		"uncounted_answers": r.MadeUpOutput, "uncounted_prompts": unknownInput, "notes": s.Notes, "interrupted": out.Stopped, "cancelled": r.Cancelled, "per_turn_metrics": turns, "peak_in_flight": r.PeakInFlight}, nil
 }
 
 // savesResult reports whether vLLM's result file is written.

@@ -71,6 +71,8 @@ func Compute(records Records, o Options) (*Result, error) {
 					p.chunk(at)
 				}
 			}
+		} else if rec.Status == outputs.StatusCancelled {
+			r.Cancelled++
 		} else {
 			r.Failed++
 			if len(r.Errors) < 10 {

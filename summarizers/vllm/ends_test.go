@@ -95,3 +95,18 @@ func TestOutputOfVLLMsRule(t *testing.T) {
 		t.Errorf("gaps and first %s", got)
 	}
 }
+
+// Requests that the user cut off did not fail: they are counted apart.
+func TestCancelledDidNotFail(t *testing.T) {
+	cut := &outputs.Record{Status: outputs.StatusCancelled, StreamEnd: outputs.EndBroken, HTTPStatus: 200, Stream: true, FirstEvent: outputs.Never, FirstToken: outputs.Never,
+		LastToken: outputs.Never, FirstOutput: outputs.Never, LastOutput: outputs.Never, LastEvent: outputs.Never, End: 40 * ms}
+	failed := *cut
+	failed.Status = outputs.StatusStreamError
+	r, err := Compute(list(cut, &failed, cut), Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r.Completed != 0 || r.Failed != 1 || r.Cancelled != 2 || len(r.Errors) != 1 {
+		t.Errorf("%d completed, %d failed, %d cancelled, errors %q", r.Completed, r.Failed, r.Cancelled, r.Errors)
+	}
+}

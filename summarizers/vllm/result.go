@@ -112,6 +112,7 @@ type Result struct {
 	Options               Options
 	Duration              float64 // s
 	Completed, Failed     int
+	Cancelled             int // cut off by the user, so neither; vLLM writes nothing when it is interrupted
 	TotalInput            int64
 	TotalOutput           int64
 	TotalSequences        int64 // pooling
