@@ -645,7 +645,7 @@ func TestSavedResults(t *testing.T) {
 		return list[0]
 	}
 	vllm := func(scale float64, extra map[string]any) map[string]any {
-		doc := map[string]any{"date": "20260101-000000", "backend": "openai-chat", "model_id": "m", "num_prompts": 200, "request_rate": "inf", "burstiness": 1.0, "max_concurrency": 8, "duration": 10.0,
+		doc := map[string]any{"date": "20260101-000000", "backend": "openai-chat", "model_id": "m", "num_prompts": 200, "request_rate": "inf", "burstiness": 1.0, "max_concurrency": 8, "duration": 10 * scale,
 			"completed": 200, "failed": 0, "total_input_tokens": 20000, "total_output_tokens": 8000, "request_throughput": 20 / scale, "output_throughput": 800 / scale, "total_token_throughput": 2800 / scale,
 			"mean_ttft_ms": 100 * scale, "median_ttft_ms": 95 * scale, "p99_ttft_ms": 200 * scale}
 		for k, v := range extra {

@@ -24,6 +24,13 @@ func TestImpossibleResultsAreRefused(t *testing.T) {
 		`{"duration": 1, "completed": 2, "output_throughput": Infinity}`:             `key "output_throughput" is "inf"`,
 		`{"duration": 1, "total_output_tokens": true}`:                               `key "total_output_tokens" is true`,
 		`{"duration": 1, "completed": 0, "mean_ttft_ms": NaN, "request_goodput:": null, "max_concurrency": null, "request_rate": Infinity, "note": "x"}`: "",
+		`{"duration": 1, "completed": 2, "mean_ttft_ms": 1e308}`:                         `key "mean_ttft_ms" is 1e308, which no run can leave: the run took 1 s`,
+		`{"duration": 2, "completed": 4, "request_throughput": 99999}`:                   `key "request_throughput" is 99999, which no run can leave: 4 completed in 2 s are 2 a second`,
+		`{"duration": 2, "completed": 4, "request_throughput": 2.01}`:                    "", // rounded
+		`{"duration": 9, "median_ttft_ms": 20, "p99_ttft_ms": 10}`:                       `key "p99_ttft_ms" is 10, which no run can leave: median_ttft_ms is 20`,
+		`{"duration": 9, "p99.9_itl_ms": 10, "p99_itl_ms": 20, "p50_itl_ms": 3}`:         `key "p99.9_itl_ms" is 10, which no run can leave: p99_itl_ms is 20`,
+		`{"duration": 9, "median_ttft_ms": 20, "p50_ttft_ms": 20, "p99_ttft_ms": 20}`:    "",
+		`{"duration": 9, "p99_e2el_ms": 8999, "median_e2el_ms": 100, "std_e2el_ms": 70}`: "",
 		`[1]`: "give an object",
 	} {
 		if err := os.WriteFile(name, []byte(doc), 0o644); err != nil {
