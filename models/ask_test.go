@@ -145,6 +145,7 @@ func TestClassification(t *testing.T) {
 		{"HTML without a type", false, "HTTP/1.1 200 OK\r\nContent-Length: 22\r\n\r\n<!doctype html><p></p>", "", outputs.StatusMalformed, "HTML"},
 		{"redirect", false, "HTTP/1.1 302 Found\r\nLocation: https://login.example/auth\r\nContent-Length: 0\r\n\r\n", "", outputs.StatusMalformed, "login.example"},
 		{"400", false, "HTTP/1.1 400 Bad Request\r\nContent-Length: 9\r\n\r\n{\"e\":\"x\"}", "", outputs.StatusHTTP4xx, `{"e":"x"}`},
+		{"101", false, "HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\n\r\n", "", outputs.StatusMalformed, "HTTP 101"},
 		{"429", false, "HTTP/1.1 429 Too Many Requests\r\nRetry-After: 2\r\nContent-Length: 0\r\n\r\n", "", outputs.StatusHTTP429, "429"},
 		{"503", false, "HTTP/1.1 503 Service Unavailable\r\nContent-Length: 4\r\n\r\nbusy", "", outputs.StatusHTTP5xx, "busy"},
 		{"500 without a body length", false, "HTTP/1.1 500 Internal Server Error\r\n\r\noops", "close", outputs.StatusHTTP5xx, "oops"},

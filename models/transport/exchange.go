@@ -281,6 +281,9 @@ func (x *Exchange) readHeader() error {
 			if x.StatusCode >= 200 {
 				return nil
 			}
+			if x.StatusCode == http.StatusSwitchingProtocols { // what follows is no HTTP
+				return fail(outputs.StatusMalformed, "HTTP 101: the server changes to another protocol, which was not asked for")
+			}
 			scanned = 0 // 1xx: the real one follows
 			continue
 		}
