@@ -59,7 +59,7 @@ var termsWords = map[string]string{
 	"Performance Parameters": "性能参数", "Common Metric": "通用指标", "Stage": "阶段", "total": "全程", "stable": "稳定阶段", "Stable stage": "稳定阶段",
 	"Average": "平均", "Mean": "平均", "mean": "平均", "Min": "最小", "Max": "最大", "Median": "中位数", "Std": "标准差", "N": "数量",
 	"%s of AISBench's stable stage": "{1}（AISBench 稳定阶段）",
-	"By input length":               "按输入长度", "Input tokens": "输入词元", "Output tokens": "输出词元", "Output tokens, mean": "平均输出词元", "Gaps": "间隔数",
+	"By input length":               "按输入长度", "Input tokens": "输入 token", "Output tokens": "输出 token", "Output tokens, mean": "平均输出 token", "Gaps": "间隔数",
 	"TTFT mean": "TTFT 平均", "TPOT mean": "TPOT 平均", "E2EL mean": "E2EL 平均",
 	"%s (%d and more)": "{1}（{2} 及以上）", "%s (%d to %d)": "{1}（{2} 至 {3}）", "%d to %d": "{1} 至 {2}", "short": "短", "medium": "中", "long": "长",
 	"ITL by output position":     "按输出位置的 ITL",
@@ -70,7 +70,7 @@ var termsWords = map[string]string{
 	// Requests and errors.
 	"Attempt": "尝试", "Status": "状态", "HTTP status": "HTTP 状态码", "Error": "错误", "Requests by status": "按状态统计的请求", "Share": "占比",
 	"All requests: %s": "全部请求：{1}",
-	"ok":               "成功", "dial": "连接失败（dial）", "tls": "TLS 失败（tls）", "timeout_connect": "连接超时（timeout_connect）", "timeout_first_token": "首词元超时（timeout_first_token）",
+	"ok":               "成功", "dial": "连接失败（dial）", "tls": "TLS 失败（tls）", "timeout_connect": "连接超时（timeout_connect）", "timeout_first_token": "首 token 超时（timeout_first_token）",
 	"timeout_idle": "流中断超时（timeout_idle）", "timeout_total": "总时长超时（timeout_total）", "http_4xx": "HTTP 4xx 错误", "http_429": "HTTP 429 限流", "http_5xx": "HTTP 5xx 错误",
 	"stream_error": "流内错误（stream_error）", "truncated": "截断（truncated）", "malformed": "格式错误（malformed）", "cancelled": "已取消（cancelled）",
 

@@ -13,7 +13,7 @@ var termsCompare = map[string]string{
 	"better": "更好", "worse": "更差", "within tolerance": "在容差内", "inconclusive": "无法判定", "undefined": "无定义", "invalid": "无效", "caution": "谨慎", "info": "提示", "not judged": "不判定", "higher": "更高",
 	"%s points": "{1} 个百分点", "1 point": "1 个百分点",
 
-	"Request throughput": "请求吞吐", "Output token throughput": "输出词元吞吐", "Total token throughput": "总词元吞吐", "Request goodput": "有效请求吞吐", "Share within the service levels": "满足服务水平的占比",
+	"Request throughput": "请求吞吐", "Output token throughput": "输出 token 吞吐", "Total token throughput": "总 token 吞吐", "Request goodput": "有效请求吞吐", "Share within the service levels": "满足服务水平的占比",
 
 	"tolerance %g %% (shares: %s); higher is better for rates and shares, lower for latencies":                                             "容差 {1} %（占比：{2}）；吞吐与占比越高越好，时延越低越好",
 	"%d figures are compared, so some would differ by chance: better and worse need an interval of %.2f %% to leave out 0":                 "共比较 {1} 个指标，其中一些会偶然不同：判为更好或更差须 {2} % 的区间不含 0",
@@ -32,10 +32,10 @@ var termsCompare = map[string]string{
 	"figures of run folders are computed as `vllm bench serve` defines them, to be of one kind with the saved results; they have no intervals": "运行文件夹的指标按 `vllm bench serve` 的定义计算，以便与保存的结果同类；它们没有区间",
 
 	// Conditions.
-	"prompts": "提示", "data files": "数据文件", "input tokens": "输入词元", "tokens asked": "请求的词元数", "repeats": "重复次数", "seed workload": "负载的随机种子", "stream": "流式",
+	"prompts": "提示", "data files": "数据文件", "input tokens": "输入 token", "tokens asked": "请求的 token 数", "repeats": "重复次数", "seed workload": "负载的随机种子", "stream": "流式",
 	"protocol": "协议", "concurrency": "并发", "request rate": "请求速率", "pressure": "压力", "duration": "时长", "warm-ups": "预热", "LoRA modules": "LoRA 模块",
 	"cached share": "缓存命中占比", "engine version": "引擎版本", "server address": "服务地址", "server settings": "服务端设置", "proxy": "代理", "tool commit": "工具提交号",
-	"definitions": "指标定义", "client machine": "客户端机器", "client host": "客户端主机", "time stamps": "时间戳", "token counts": "词元计数", "scored metric": "评分指标",
+	"definitions": "指标定义", "client machine": "客户端机器", "client host": "客户端主机", "time stamps": "时间戳", "token counts": "token 计数", "scored metric": "评分指标",
 	"sessions": "会话", "server changed": "服务端变化", "prompt template": "提示模板", "stages": "阶段",
 	"sampling: %s": "采样：{1}", "server: %s": "服务端：{1}", "server detail: %s": "服务端细节：{1}", "client setting: %s": "客户端设置：{1}", "data set setting: %s": "数据集设置：{1}",
 	"as fast as the concurrency allows": "并发允许的最快速度", "default": "默认",
@@ -45,12 +45,12 @@ var termsCompare = map[string]string{
 	"%s differ by up to %.1f %%; above %g %% figures are of another workload": "{1}最多相差 {2} %；超过 {3} % 即为另一种负载", "%s differ by up to %.1f %%, more than %g %%: another workload": "{1}最多相差 {2} %，超过 {3} %：另一种负载",
 	"prompt lengths": "提示长度", "answer lengths": "回答长度", "limits of the answer's length": "回答长度上限",
 	"a question asked more often weighs more, and comes from the cache": "问得更多的题目权重更大，且会命中缓存", "arrivals and draws are not the same": "到达时刻与采样不同", "another seed makes other prompts": "另一个种子产生另一些提示",
-	"without a stream there is no first token to time": "没有流就没有可计时的首个词元", "another endpoint: templates and the server's work differ": "端点不同：模板与服务端的工作不同", "another load": "负载不同", "another arrival process": "到达过程不同",
+	"without a stream there is no first token to time": "没有流就没有可计时的首个 token", "another endpoint: templates and the server's work differ": "端点不同：模板与服务端的工作不同", "another load": "负载不同", "another arrival process": "到达过程不同",
 	"run for another length of time": "运行时长不同", "the first measured requests may be colder": "最初的被测请求可能更冷", "accuracy runs retry, performance runs do not": "精度运行会重试，性能运行不会", "other adapters": "适配器不同",
 	"another engine": "引擎不同", "another version of the engine": "引擎版本不同", "the version is not known to be the same": "不知道版本是否相同", "another model, or the same under another name": "模型不同，或同一模型换了名字",
 	"another server, or another way to it": "另一个服务端，或另一条路径", "times through a proxy are the proxy's too": "经过代理的时间也包含代理的", "definitions may have changed between versions": "不同版本的定义可能不同", "built from other sources": "由不同的源代码构建",
-	"tools define first token, success and rates differently (docs/metrics.md)": "各工具对首个词元、成功与速率的定义不同（docs/metrics.md）", "the client is part of what is measured": "客户端也是被测的一部分", "another way to the server": "到服务端的路径不同",
-	"stamped by the kernel and by the program are some 10 µs apart": "内核与程序打的时间戳相差约 10 µs", "tokens were counted by different means": "词元的统计方式不同", "another rule, or another version of it: scores are not comparable": "评分规则或其版本不同：分数不可比较",
+	"tools define first token, success and rates differently (docs/metrics.md)": "各工具对首个 token、成功与速率的定义不同（docs/metrics.md）", "the client is part of what is measured": "客户端也是被测的一部分", "another way to the server": "到服务端的路径不同",
+	"stamped by the kernel and by the program are some 10 µs apart": "内核与程序打的时间戳相差约 10 µs", "tokens were counted by different means": "token 的统计方式不同", "another rule, or another version of it: scores are not comparable": "评分规则或其版本不同：分数不可比较",
 	"another metric": "指标不同", "the run's figures are of two servers": "该次运行的数值来自两个服务端", "the questions were put differently": "提问方式不同", "answers end elsewhere": "回答的结束位置不同", "a request is more work": "每个请求的工作量不同", "other draws": "采样不同",
 	"answers are drawn differently": "回答的采样方式不同", "%s, as far as is known: what is not sent is the server's default": "就所知而言，{1}：未发送的参数取服务端默认值", "another server setting": "服务端设置不同", "another client setting": "客户端设置不同",
 	"the server tells this in one run only": "服务端只在一次运行中说明了这一点", "what the server was set to is known of one run only": "只有一次运行知道服务端的设置",
@@ -66,7 +66,7 @@ var termsCompare = map[string]string{
 	"whether the same was asked is not known: there are no hashes of the prompts":     "不知道提问是否相同：没有提示的哈希", "nothing was asked alike; for performance the lengths decide, see below": "没有相同的提问；性能以长度为准，见下",
 	"%d questions were put differently; accuracy is compared over those asked alike":     "{1} 道题的提问方式不同；精度只在相同提问的题目上比较",
 	"one run asked more than the other; accuracy is compared over the questions of both": "一次运行问得更多；精度只在双方都有的题目上比较",
-	"%d questions, %d asked alike": "{1} 道题，{2} 道提问相同", "%d questions": "{1} 道题", "mean %.1f, median %.0f, P95 %.0f": "平均 {1}，中位数 {2}，P95 {3}", "%.1f a request": "每请求 {1}", "%d of %d": "{2} 中的 {1}", "%.1f %% of the prompt tokens": "提示词元的 {1} %",
+	"%d questions, %d asked alike": "{1} 道题，{2} 道提问相同", "%d questions": "{1} 道题", "mean %.1f, median %.0f, P95 %.0f": "平均 {1}，中位数 {2}，P95 {3}", "%.1f a request": "每请求 {1}", "%d of %d": "{2} 中的 {1}", "%.1f %% of the prompt tokens": "提示 token 的 {1} %",
 
 	// Results.
 	"performance, %s: %s": "性能，{1}：{2}", "accuracy, %s: %s": "精度，{1}：{2}", "NOT COMPARABLE: %s": "不可比较：{1}", "REGRESSION: %s": "退化：{1}", "better: %s": "更好：{1}", "within tolerance (%d figures)": "在容差内（{1} 个指标）", "within tolerance (1 figure)": "在容差内（1 个指标）",

@@ -32,7 +32,7 @@ var termsContract = map[string]string{
 	"%s is not yes or no":  "{1} 不是“是”或“否”",
 	"no answer was scored": "没有回答被评分", "no request has it": "没有请求具有该值", "no stream has two chunks": "没有流含两个数据块", "undefined in this run": "本次运行中无定义",
 	"not recorded in the run": "运行中没有记录", "not recorded alike in all runs": "各次运行的记录不一致", "undefined in %d of %d runs": "{2} 次运行中 {1} 次无定义",
-	"no service levels are given (goodput)": "没有给出服务水平（goodput）", "no request succeeded, or its tokens are unknown": "没有请求成功，或其词元数未知",
+	"no service levels are given (goodput)": "没有给出服务水平（goodput）", "no request succeeded, or its tokens are unknown": "没有请求成功，或其 token 数未知",
 	"the run is too short for an interval of a rate: between the first and the last answers it is %.1f times as long as a request streams, at least %d times are needed; ask more requests, or gate three runs together": "运行太短，速率没有区间：首末回答之间的时长只有单个请求流式时长的 {1} 倍，至少需要 {2} 倍；请增加请求数，或把三次运行一起评判",
 	"the run is too short for an interval of a rate: its requests were answered all together; ask more requests, or gate three runs together":                                                                            "运行太短，速率没有区间：所有请求同时得到回答；请增加请求数，或把三次运行一起评判",
 	"%d values are too few for an interval of their mean; at least %d":        "{1} 个值不足以给出均值的区间；至少 {2} 个",

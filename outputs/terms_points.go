@@ -11,7 +11,7 @@ var termsPoints = map[string]string{
 	"%d and more":                 "{1} 及以上",
 	"concurrency %s, run %d":      "并发 {1} 第 {2} 次运行",
 	"request_rate %s, run %d":     "请求速率 {1} 第 {2} 次运行",
-	"token/s/s":                   "词元/秒²",
+	"token/s/s":                   "token/秒²",
 	"req/s/s":                     "请求/秒²",
 	"the sweep is incomplete: %s": "扫描不完整：{1}",
 	"these runs":                  "这些运行",
