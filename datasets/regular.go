@@ -112,12 +112,12 @@ func (b *RowReader) Read(p []byte) (int, error) {
 
 // maxDocument is the longest file in bytes that is read as a whole: one JSON
 // document, or one text.
-const maxDocument = 4 << 30
+const maxDocument int64 = 4 << 30
 
 // readDocument reads a document.
 func readDocument(r io.Reader) ([]byte, error) {
 	raw, err := io.ReadAll(io.LimitReader(r, maxDocument+1))
-	if err == nil && len(raw) > maxDocument {
+	if err == nil && int64(len(raw)) > maxDocument {
 		return nil, fmt.Errorf("the file is longer than %d GiB, which is too much for one document: give its rows one a line (.jsonl)", maxDocument>>30)
 	}
 	return raw, err

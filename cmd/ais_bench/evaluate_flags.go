@@ -81,7 +81,7 @@ func checkSandbox(c *cli.Context) error {
 	return nil
 }
 
-// summarizers are AISBench's names by what they summarize.
+// summarizerKinds are AISBench's names by what they summarize.
 var summarizerKinds = map[string]string{"example": "accuracy", "medium": "accuracy", "leval": "accuracy",
 	"default_perf": "performance", "stable_stage": "performance"}
 

@@ -1,6 +1,9 @@
 package workloads
 
-import "fmt"
+import (
+	"fmt"
+	"math"
+)
 
 // The most that a workload can be asked for. A wrong digit is told apart from a load
 // here, before memory runs out. The bounds lie far above any service: a hundred
@@ -36,7 +39,7 @@ func (c *Config) CheckSize(name string) error {
 		{"the model's length (--max-model-len)", c.MaxModelLen, 0, MaxTokens, " tokens"},
 		{"chunk hash size", c.ChunkHashSize, 0, MaxTokens, " tokens"},
 		{"batch size", c.BatchSize, 0, MaxRequests, ""},
-		{"number of prompts", c.NumPrompts, -1 << 63, MaxRequests, ""}, // 0 or less is every row of a file
+		{"number of prompts", c.NumPrompts, math.MinInt, MaxRequests, ""}, // 0 or less is every row of a file
 		{"number of prefixes", c.NumPrefixes, 0, MaxRequests, ""},
 		{"number of groups", c.NumGroups, 0, MaxRequests, ""},
 		{"prompts a group", c.PromptsPerGroup, 0, MaxRequests, ""},

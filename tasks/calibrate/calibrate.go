@@ -129,6 +129,9 @@ func Run(ctx context.Context, cfg Config) (*Result, error) {
 
 func drive(ctx context.Context, cfg Config, url string, clock *transport.Clock) (seen []measured, lag []int64, cpu, span time.Duration, err error) {
 	m := models.Config{Abbr: "calibrate", Type: "openai_chat", Stream: true, URL: url, Model: "sim"}
+	if err := warmUp(ctx, m); err != nil {
+		return nil, nil, 0, 0, fmt.Errorf("calibrate: warm-up: %w", err)
+	}
 	client, err := models.New(m, clock, models.Options{})
 	if err != nil {
 		return nil, nil, 0, 0, fmt.Errorf("calibrate: %w", err)
@@ -139,9 +142,6 @@ func drive(ctx context.Context, cfg Config, url string, clock *transport.Clock) 
 	// connection set-up is not what is measured.
 	rate := max(float64(cfg.Streams)/2, 1)
 	sched := load.Rescaled{Of: load.Poisson(rate, cfg.Seed), Count: cfg.Streams, Rate: rate}
-	if err := warmUp(ctx, client); err != nil {
-		return nil, nil, 0, 0, fmt.Errorf("calibrate: warm-up: %w", err)
-	}
 	var mu sync.Mutex
 	before := processCPU()
 	rep := load.Run(ctx, load.Config{Clock: clock, Schedule: sched, Count: cfg.Streams, Phase: outputs.PhaseMeasured}, func(ctx context.Context, s load.Slot) {
@@ -166,10 +166,16 @@ func drive(ctx context.Context, cfg Config, url string, clock *transport.Clock) 
 // millisecond of TTFT, which a real run spends on its own first requests to the server.
 const warmUps = 8
 
-// warmUp sends them one after the other; they are in no figure.
-func warmUp(ctx context.Context, client models.Client) error {
+// warmUp sends them one after the other. They are in no figure, which is why they have
+// a clock and connections of their own.
+func warmUp(ctx context.Context, m models.Config) error {
+	client, err := models.New(m, transport.NewClock(), models.Options{})
+	if err != nil {
+		return err
+	}
+	defer client.Close()
 	for i := range warmUps {
-		res := client.Do(ctx, &models.Request{ID: fmt.Sprintf("warm-up-%d", i), Prompt: "calibrate", MaxTokens: 2, Stream: true, Params: map[string]any{"ignore_eos": true}})
+		res := client.Do(ctx, &models.Request{ID: fmt.Sprintf("warm-up-%d", i), Prompt: "calibrate", MaxTokens: 1, Stream: true, Params: map[string]any{"ignore_eos": true}})
 		if err := ctx.Err(); err != nil {
 			return err
 		}
