@@ -99,11 +99,14 @@ func benchRunWith(c *cli.Context, o bench.Options, m metrics.Options, sections f
 	}
 	o.Attached = g.attachments()
 	launched, err := launchFor(before, l, c, &o)
-	if err != nil {
-		return err
-	}
 	if launched != nil {
 		defer launched.Stop()
+	}
+	if before.Err() != nil {
+		return errUnsent
+	}
+	if err != nil {
+		return err
 	}
 	s, err := bench.Prepare(before, o)
 	if err != nil {
@@ -113,7 +116,7 @@ func benchRunWith(c *cli.Context, o bench.Options, m metrics.Options, sections f
 			}
 		}
 		if before.Err() != nil {
-			return errors.New("interrupted before the first request")
+			return errUnsent
 		}
 		return ownFlags(usageUnlessEnvironment(err))
 	}

@@ -16,7 +16,6 @@ import (
 	"ais_bench/summarizers/tradeoff"
 	"ais_bench/tasks"
 	"ais_bench/tasks/bench"
-	"ais_bench/tasks/engine"
 	"ais_bench/tasks/grid"
 	"ais_bench/tasks/launch"
 	"ais_bench/tasks/sweep"
@@ -68,8 +67,7 @@ func benchGrid(c *cli.Context) error {
 		return err
 	}
 	settings, plan := describeFlags(c, gridPlanFlags, gridOwnAffair)
-	secrets := append(w.base.Secrets(), engine.Secrets(w.launch.Command, nil)...)
-	red := outputs.NewRedactor(secrets...)
+	red := outputs.NewRedactor(append(w.base.Secrets(), w.launch.Secrets()...)...)
 	settings, plan = scrubbed(settings, red), scrubbed(plan, red)
 	if old != nil {
 		if err := old.Match(settings); err != nil {

@@ -256,7 +256,14 @@ func (w *sweepRun) run() error {
 	w.base.Observer, w.base.Stop, w.base.Cut = w.observer, stop, cut
 	before, cancel := tasks.UntilStopped(ctx, stop)
 	launched, err := launchFor(before, l, c, &w.base)
+	interrupted := before.Err() != nil
 	cancel()
+	if launched != nil {
+		defer launched.Stop()
+	}
+	if interrupted {
+		return w.finish(sweep.ErrInterrupted)
+	}
 	if err != nil {
 		return w.fail(err)
 	}

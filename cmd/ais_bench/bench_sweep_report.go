@@ -28,7 +28,7 @@ func (w *sweepRun) finish(ended error) error {
 		case err != nil:
 			return err
 		case errors.Is(ended, sweep.ErrInterrupted) && discarded:
-			return errors.New("interrupted before the first request")
+			return errUnsent
 		case errors.Is(ended, sweep.ErrInterrupted):
 			ended = fmt.Errorf("interrupted before the first point was measured; %s continues", continueLine(w.c, "sweep", w.store.Run()))
 		}

@@ -99,13 +99,17 @@ func carryOut(c *cli.Context, plan *tasks.Plan, opts tasks.Options) error {
 	}
 	before, cancel := tasks.UntilStopped(ctx, stop)
 	launched, err := launchForPlan(before, l, c, plan, &opts)
+	interrupted := before.Err() != nil && l.Command != ""
 	cancel()
+	if launched != nil {
+		defer launched.Stop()
+	}
+	if interrupted {
+		err = errUnsent
+	}
 	if err != nil {
 		bar.close()
 		return err
-	}
-	if launched != nil {
-		defer launched.Stop()
 	}
 	out, err := tasks.Run(ctx, plan, opts)
 	died := ""

@@ -2,15 +2,21 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io"
 	"os"
 	"os/signal"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"syscall"
 	"time"
 
+	"golang.org/x/term"
+
 	"ais_bench/tasks"
+	"ais_bench/tasks/engine"
 )
 
 // interrupts gives a run three ways to end: the first Ctrl-C (or SIGTERM) closes
@@ -20,14 +26,37 @@ import (
 // came back is written either way. As long as sending is false there is nothing to
 // report, and the second ends the process, too.
 func interrupts(parent context.Context, note func(string), sending *atomic.Bool) (ctx context.Context, stop, cut <-chan struct{}, end func()) {
-	i := interruption{note: note, sending: sending, grace: heedWithin, exit: os.Exit}
+	i := interruption{note: note, sending: sending, grace: heedWithin, exit: func(code int) { endAtOnce(os.Stderr, code, os.Exit) }}
 	return i.listen(parent)
 }
 
 // heedWithin is how long what was cancelled may take to close its files before the
 // process ends without it. Records are written as requests end, so what is lost is
-// reports; an engine's guard ends it with this process.
+// reports; an engine's guard ends it with this process, and endAtOnce its log.
 const heedWithin = 2 * time.Second
+
+// endAtOnce ends the process without waiting for anything: a launched engine's log is
+// left without credentials, and one line says what happened. A terminal that hangs
+// does not keep the process.
+func endAtOnce(stderr io.Writer, code int, exit func(int)) {
+	line := "error: interrupted: ended at once; what came back is on record, its reports are not written"
+	if left := engine.SealLogs(); len(left) > 0 {
+		line += "; the log of the engine is left in " + strings.Join(left, ", ")
+	}
+	if f, ok := stderr.(*os.File); ok && term.IsTerminal(int(f.Fd())) {
+		line = "\n" + line // below what is drawn there
+	}
+	said := make(chan struct{})
+	go func() {
+		defer close(said)
+		fmt.Fprintln(stderr, line)
+	}()
+	select {
+	case <-said:
+	case <-time.After(heedWithin):
+	}
+	exit(code)
+}
 
 // interruption is what interrupts needs.
 type interruption struct {
@@ -44,14 +73,11 @@ func (i *interruption) listen(parent context.Context) (ctx context.Context, stop
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
 	quit := make(chan struct{})
 	lines := make(chan string, 8)
+	told := make(chan struct{})
 	go func() { // apart: a display that hangs must not keep the process from ending
-		for {
-			select {
-			case line := <-lines:
-				i.note(line)
-			case <-quit:
-				return
-			}
+		defer close(told)
+		for line := range lines {
+			i.note(line)
 		}
 	}()
 	say := func(line string) {
@@ -60,7 +86,10 @@ func (i *interruption) listen(parent context.Context) (ctx context.Context, stop
 		default:
 		}
 	}
+	var last sync.Once
+	exit := func() { last.Do(func() { i.exit(exitFailed) }) }
 	go func() {
+		defer close(lines)
 		for n := 1; ; n++ {
 			select {
 			case <-signals:
@@ -78,7 +107,7 @@ func (i *interruption) listen(parent context.Context) (ctx context.Context, stop
 				close(cutOff)
 				say("interrupted again: requests in flight are cut off, what came back is reported; once more to leave it unscored")
 			case n > 3:
-				i.exit(exitFailed)
+				exit()
 			default:
 				if n == 2 {
 					close(cutOff) // a warm-up ends by it, in order
@@ -89,7 +118,7 @@ func (i *interruption) listen(parent context.Context) (ctx context.Context, stop
 					select {
 					case <-quit: // it ends by itself
 					default:
-						i.exit(exitFailed)
+						exit()
 					}
 				})
 				say(fmt.Sprintf("interrupted %s: stopping at once", map[int]string{2: "again before the first request", 3: "a third time"}[n]))
@@ -102,9 +131,16 @@ func (i *interruption) listen(parent context.Context) (ctx context.Context, stop
 			signal.Stop(signals)
 			close(quit)
 			cancel()
+			select { // what was said is told before the run's own last words
+			case <-told:
+			case <-time.After(i.grace):
+			}
 		})
 	}
 }
+
+// errUnsent is the end of a run that was interrupted while it had sent nothing.
+var errUnsent = errors.New("interrupted before the first request")
 
 // sendingObserver notes when the first request of a run is due.
 type sendingObserver struct {

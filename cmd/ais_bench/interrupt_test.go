@@ -3,11 +3,15 @@
 package main
 
 import (
+	"bytes"
 	"context"
+	"io"
 	"os"
+	"strings"
 	"sync/atomic"
 	"syscall"
 	"testing"
+	"time"
 )
 
 // One interrupt, not two, ends work that has nothing to keep.
@@ -46,6 +50,38 @@ func TestTheLastInterruptEndsTheProcess(t *testing.T) {
 		}
 		end()
 		close(hung)
+	}
+}
+
+// What an interrupt says is told before the run ends, also when it ends at once.
+func TestWhatAnInterruptSaysIsTold(t *testing.T) {
+	for range 20 {
+		var sending atomic.Bool
+		var said []string
+		i := interruption{note: func(s string) { said = append(said, s) }, sending: &sending, grace: time.Hour, exit: func(int) { t.Error("it ended") }}
+		_, stop, _, end := i.listen(context.Background())
+		interruptMyself(t)
+		<-stop
+		end()
+		if len(said) != 1 || !strings.HasPrefix(said[0], "interrupted before the first request") {
+			t.Fatalf("told %q", said)
+		}
+	}
+}
+
+// A forced end says so in one line, and ends even where nobody takes the line.
+func TestEndAtOnce(t *testing.T) {
+	var b bytes.Buffer
+	code := -1
+	endAtOnce(&b, exitFailed, func(c int) { code = c })
+	if got := b.String(); code != exitFailed || !strings.HasPrefix(got, "error: interrupted: ") || strings.Count(got, "\n") != 1 {
+		t.Errorf("code %d, %q", code, got)
+	}
+	r, w := io.Pipe()
+	defer r.Close()
+	code = -1
+	if endAtOnce(w, exitFailed, func(c int) { code = c }); code != exitFailed {
+		t.Errorf("code %d", code)
 	}
 }
 

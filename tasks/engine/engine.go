@@ -41,23 +41,26 @@ type Config struct {
 	Grace  time.Duration // between the request to end and the kill; 0 = 10 s
 	Log    string        // file that gets what the engine prints, its beginning and its end when it is long; "" = nowhere
 	// Scrub takes credentials out of the log when the engine has ended, wherever the
-	// log goes from there; nil = nothing to hide.
+	// log goes from there, and out of what is told of its last words, in notes, errors
+	// and Facts; nil = nothing to hide.
 	Scrub func(string) string
 	Note  func(string) // progress, one line; may be nil
 }
 
 // Engine is a running engine.
 type Engine struct {
-	cfg     Config
-	cmd     *exec.Cmd
-	log     *boundedLog // nil without one
-	guard   *guard
-	mark    string        // of the environment of everything the engine starts
-	ended   chan struct{} // closed when the shell has ended and its last words were read
-	reaped  chan struct{} // closed as soon as the shell's process id is free again
-	err     error         // of its end, after ended
-	stop    sync.Once
-	looking sync.WaitGroup // for versions
+	cfg    Config
+	cmd    *exec.Cmd
+	log    *boundedLog // nil without one
+	guard  *guard
+	mark   string        // of the environment of everything the engine starts
+	ended  chan struct{} // closed when the shell has ended and its last words were read
+	reaped chan struct{} // closed as soon as the shell's process id is free again
+	err    error         // of its end, after ended
+	stop   sync.Once
+
+	scrubbing sync.Mutex
+	looking   sync.WaitGroup // for versions
 
 	mu       sync.Mutex
 	facts    outputs.LaunchedEngine
@@ -67,6 +70,9 @@ type Engine struct {
 // markVariable is in the environment of the engine and of whatever it starts, so
 // that processes that left its group are found, too.
 const markVariable = "AIS_BENCH_ENGINE"
+
+// ErrLog is in the error of a Start whose log cannot be written.
+var ErrLog = errors.New("log of the engine")
 
 // Start starts the engine and waits until it is ready. It returns an error, and
 // nothing is left running, when the command ends before that, when Ready is
@@ -98,8 +104,10 @@ func Start(ctx context.Context, cfg Config) (*Engine, error) {
 			said, err = e.log.input()
 		}
 		if err != nil {
-			return nil, fmt.Errorf("log of the engine: %w", err)
+			e.closeLog()
+			return nil, fmt.Errorf("%w: %w", ErrLog, err)
 		}
+		logs.add(e)
 		e.cmd.Stdout, e.cmd.Stderr = said, said
 	}
 	ownGroup(e.cmd)
@@ -359,20 +367,12 @@ func (e *Engine) ours() bool {
 }
 
 func (e *Engine) closeLog() {
-	if e.log == nil {
+	if e.log == nil { // also where it could not be made
 		return
 	}
 	_ = e.log.close() // what could not be written is lost to the log alone
-	if e.cfg.Scrub == nil {
-		return
-	}
-	text, err := os.ReadFile(e.cfg.Log)
-	if err != nil {
-		return
-	}
-	if clean := e.cfg.Scrub(string(text)); clean != string(text) && os.WriteFile(e.cfg.Log, []byte(clean), 0o600) != nil {
-		_ = os.Remove(e.cfg.Log) // better no log than one with a key in it
-	}
+	e.scrubLog()
+	logs.drop(e)
 }
 
 // Log is the file that gets what the engine prints, "" for none.
@@ -410,10 +410,23 @@ func (e *Engine) tailLines(n int) []string {
 			line = line[i+1:]
 		}
 		if line = strings.TrimSpace(line); line != "" {
-			lines = append(lines, strings.ToValidUTF8(line, "\uFFFD"))
+			lines = append(lines, line)
 		}
 	}
-	return lines[max(0, len(lines)-n):]
+	lines = lines[max(0, len(lines)-n):]
+	for i, line := range lines {
+		lines[i] = strings.ToValidUTF8(e.scrub(line), "\uFFFD")
+	}
+	return lines
+}
+
+// scrub is text without credentials. What is cut to a length is scrubbed before: half
+// a key is found by nobody.
+func (e *Engine) scrub(text string) string {
+	if e.cfg.Scrub == nil {
+		return text
+	}
+	return e.cfg.Scrub(text)
 }
 
 var terminalCodes = regexp.MustCompile("\x1b\\[[0-9;?]*[A-Za-z]")

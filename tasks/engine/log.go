@@ -222,6 +222,11 @@ func (l *boundedLog) close() error {
 		l.pipe.Close() // whoever still writes is no longer of interest
 		<-l.done
 	}
+	return l.finish()
+}
+
+// finish is close for what was read so far: what comes later is dropped.
+func (l *boundedLog) finish() error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.file == nil {
@@ -247,6 +252,9 @@ func (l *boundedLog) close() error {
 	}
 	return err
 }
+
+// paths are the files of a log while it is written.
+func (l *boundedLog) paths() []string { return []string{l.path, l.tailPath(0), l.tailPath(1)} }
 
 // join appends the segments to the head, the older first.
 func (l *boundedLog) join(f *os.File) error {

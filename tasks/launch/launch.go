@@ -34,6 +34,13 @@ type Spec struct {
 	WorkDir string        // gets its log while it runs; made where it is missing
 }
 
+// FolderError says that an engine's log cannot be written, so that no engine can be
+// started.
+type FolderError struct{ Err error }
+
+func (e *FolderError) Error() string { return e.Err.Error() }
+func (e *FolderError) Unwrap() error { return e.Err }
+
 // Secrets are the credentials in the command and in the environment that the engine
 // inherits.
 func (s Spec) Secrets() []string { return engine.Secrets(s.Command, os.Environ()) }
@@ -54,7 +61,7 @@ func For(ctx context.Context, s Spec, o *bench.Options, choosePort bool) (*engin
 	if err != nil {
 		return nil, err
 	}
-	e, err := s.start(ctx, server, o.Observer.Note)
+	e, err := s.start(ctx, server, o.Observer.Note, o.Secrets()...)
 	if err != nil {
 		return nil, err
 	}
@@ -84,6 +91,7 @@ func ForPlan(ctx context.Context, s Spec, plan *tasks.Plan, o *tasks.Options, at
 		defer free()
 	}
 	server := ""
+	var secrets []string
 	for _, t := range plan.Tasks {
 		m := &t.Model.Config
 		if m.Simulated() {
@@ -103,8 +111,9 @@ func ForPlan(ctx context.Context, s Spec, plan *tasks.Plan, o *tasks.Options, at
 			return nil, fmt.Errorf("--launch: the chosen models are at different addresses (%s and %s): one engine serves one; give --url or --host-port", server, ep.Server)
 		}
 		server = ep.Server
+		secrets = append(secrets, m.Secrets()...)
 	}
-	e, err := s.start(ctx, server, o.Observer.Note)
+	e, err := s.start(ctx, server, o.Observer.Note, secrets...)
 	if err != nil {
 		return nil, err
 	}
@@ -134,18 +143,21 @@ func (s Spec) address(server string) (string, error) {
 }
 
 // start starts the engine that is to listen at server and waits for it. note gets
-// its progress without credentials.
-func (s *Spec) start(ctx context.Context, server string, note func(string)) (*engine.Engine, error) {
+// its progress without credentials; secrets are those that the engine is sent.
+func (s *Spec) start(ctx context.Context, server string, note func(string), secrets ...string) (*engine.Engine, error) {
 	var err error
 	if s.Command, err = s.address(server); err != nil {
 		return nil, err
 	}
 	if err := os.MkdirAll(s.WorkDir, 0o755); err != nil {
-		return nil, &tasks.EnvironmentError{Err: fmt.Errorf("--work-dir: %w", err)}
+		return nil, &tasks.EnvironmentError{Err: &FolderError{fmt.Errorf("--work-dir: %w", err)}}
 	}
-	scrub := outputs.NewRedactor(s.Secrets()...)
+	scrub := outputs.NewRedactor(append(secrets, s.Secrets()...)...)
 	log := filepath.Join(s.WorkDir, fmt.Sprintf("engine-%d.out", os.Getpid()))
 	e, err := engine.Start(ctx, engine.Config{Command: s.Command, Server: server, Ready: s.Ready, Log: log, Scrub: scrub.String, Note: func(line string) { note(scrub.String(line)) }})
+	if errors.Is(err, engine.ErrLog) {
+		return nil, &tasks.EnvironmentError{Err: &FolderError{fmt.Errorf("--work-dir: %w", err)}}
+	}
 	if err != nil {
 		// Not wrapped: the engine's exit status is not this program's.
 		return nil, &tasks.EnvironmentError{Err: errors.New(scrub.String("--launch: " + err.Error()))}
