@@ -138,17 +138,14 @@ func benchRunWith(c *cli.Context, o bench.Options, m metrics.Options, sections f
 	if out == nil || out.Run == nil {
 		return launch.Blame(died, usageUnlessEnvironment(err))
 	}
-	if err != nil {
-		return launch.Blame(died, err)
-	}
 	if launched != nil && out.AnyAnswer() {
 		launch.KeepLog(launched, out.Run)
 	}
 	var calErr error
-	if c.Bool("calibrate") && out.AnyAnswer() && !out.NothingMeasured() {
+	if c.Bool("calibrate") && err == nil && out.AnyAnswer() && !out.NothingMeasured() {
 		calErr = calibrateRun(ctx, stop, c, out, observer.Note)
 	}
-	return launch.Blame(died, errors.Join(benchReport(c, s, out, m, g, sections, show), calErr))
+	return launch.Blame(died, errors.Join(benchReport(c, s, out, m, g, unwrittenOf(err), sections, show), calErr))
 }
 
 // plannedBench is what a session will ask, for the contract. How many turns its
@@ -161,8 +158,9 @@ func plannedBench(s *bench.Session) []facts.PlannedPair {
 	return []facts.PlannedPair{p}
 }
 
-// benchReport prints the figures and writes the run's reports.
-func benchReport(c *cli.Context, s *bench.Session, out *tasks.Outcome, m metrics.Options, g *gate,
+// benchReport prints the figures and writes the run's reports. unwritten is what the
+// run itself could not write.
+func benchReport(c *cli.Context, s *bench.Session, out *tasks.Outcome, m metrics.Options, g *gate, unwritten error,
 	sections func(*bench.Session, *tasks.Outcome) ([]outputs.Section, error), show func(*bench.Session, *tasks.Outcome) error) error {
 	for _, n := range append(s.Notes, out.Warnings...) {
 		fmt.Fprintln(c.App.ErrWriter, "note: "+out.Run.Redactor().String(n))
@@ -172,7 +170,7 @@ func benchReport(c *cli.Context, s *bench.Session, out *tasks.Outcome, m metrics
 		if _, err := out.Run.Discard(); err != nil { // a start that failed is no run
 			return &tasks.EnvironmentError{Err: err}
 		}
-		return ownFlags(out.Err(""))
+		return firstOf(ownFlags(out.Err("")), unwritten)
 	}
 	v, gateErr := g.keep(out.Run)
 	var own []outputs.Section
@@ -182,14 +180,25 @@ func benchReport(c *cli.Context, s *bench.Session, out *tasks.Outcome, m metrics
 			return &tasks.EnvironmentError{Err: err}
 		}
 	}
-	sum, unwritten := madeReports(summarizers.Report(out.Run, summarizers.ReportOptions{Sections: own, Title: c.String("title"), Tool: "ais_bench " + versionLine(), Lang: "en",
+	sum, reportErr := madeReports(summarizers.Report(out.Run, summarizers.ReportOptions{Sections: own, Title: c.String("title"), Tool: "ais_bench " + versionLine(), Lang: "en",
 		Performance: true, Metrics: m, Excel: true, HTML: true, Notes: s.Notes, Verdict: reportOf(v), ByLength: m.LengthBounds != nil}))
-	gateErr = firstOf(gateErr, g.write(out.Run, v))
+	verdictUnwritten := g.write(out.Run, v)
+	if v != nil { // what is left of it is of files
+		verdictUnwritten, gateErr = firstOf(gateErr, verdictUnwritten), nil
+	}
+	unwritten = firstOf(unwritten, reportErr, verdictUnwritten)
 	if err := show(s, out); err != nil {
-		return firstOf(unwritten, err)
+		var env *tasks.EnvironmentError
+		if !errors.As(err, &env) {
+			return bothSaid(unwritten, err)
+		}
+		unwritten = firstOf(unwritten, err) // a result file that has no room
+	}
+	ended := func() error {
+		return bothSaid(unwritten, firstOf(conclude(c, v, out, benchErrors(out, s.Conversations())), gateErr))
 	}
 	if sum == nil {
-		return unwritten
+		return ended()
 	}
 	lengths, err := s.Lengths(out)
 	if err != nil {
@@ -228,7 +237,7 @@ func benchReport(c *cli.Context, s *bench.Session, out *tasks.Outcome, m metrics
 			return err
 		}
 	}
-	return firstOf(unwritten, conclude(c, v, out, benchErrors(out, s.Conversations())), gateErr)
+	return ended()
 }
 
 // benchErrors is the error a benchmark ends with, without the advice to continue: a

@@ -200,35 +200,37 @@ func (w *gridRun) finish(ended error) error {
 	if first == nil {
 		return w.nothing(ended, why, state, reason)
 	}
-	if err := w.evidence(first); err != nil {
-		return errors.Join(err, w.store.Close(outputs.StateFailed, err.Error()))
+	noEvidence := w.evidence(first)
+	if noEvidence != nil {
+		state, reason = outputs.StateFailed, noEvidence.Error()
 	}
-	if err := w.store.Close(state, reason); err != nil {
-		return err
-	}
+	unclosed := firstOf(noEvidence, w.store.Close(state, reason))
 	var notes []string
 	if ended != nil {
 		notes = append(notes, "the grid is incomplete: "+ended.Error())
 	}
 	notes = append(notes, failures...)
 	s, unwritten := gridReports(w.c, w.store, w.grid, notes, nil)
-	if s == nil {
-		return unwritten
+	unwritten = firstOf(unclosed, unwritten)
+	if s != nil {
+		if err := printGrid(w.c, w.grid, s); err != nil {
+			return err
+		}
+		fmt.Fprintf(w.c.App.Writer, "\nGrid folder: %s\n", w.store.Run().Dir())
 	}
-	if err := printGrid(w.c, w.grid, s); err != nil {
-		return err
-	}
-	fmt.Fprintf(w.c.App.Writer, "\nGrid folder: %s\n", w.store.Run().Dir())
+	return bothSaid(unwritten, w.outcome(ended, failures))
+}
+
+// outcome is the error of a grid that was measured at least in part.
+func (w *gridRun) outcome(ended error, failures []string) error {
 	again := continueLine(w.c, "grid", w.store.Run())
 	switch {
-	case unwritten != nil:
-		return unwritten
 	case errors.Is(ended, sweep.ErrInterrupted):
 		return fmt.Errorf("interrupted after %d runs; %s measures what is missing", w.grid.Runs(), again)
 	case ended != nil:
 		return pointsError(ended)
 	case len(failures) > 0:
-		return fmt.Errorf("%d of %d combinations were not measured in full (%s); %s tries them again", len(failures), len(w.grid.Combinations), why, again)
+		return fmt.Errorf("%d of %d combinations were not measured in full (%s); %s tries them again", len(failures), len(w.grid.Combinations), strings.Join(failures, "; "), again)
 	case w.slo != nil && w.grid.Best() == nil:
 		return fmt.Errorf("no combination holds %s", w.slo.Text)
 	}
@@ -242,20 +244,17 @@ func (w *gridRun) nothing(ended error, why string, state outputs.RunState, reaso
 		return err
 	}
 	if !discarded {
-		if err := w.store.Close(state, reason); err != nil {
-			return err
-		}
+		err = w.store.Close(state, reason)
 	}
 	switch {
+	case errors.Is(ended, sweep.ErrInterrupted) && discarded:
+		return errors.New("interrupted before the first run was measured")
 	case errors.Is(ended, sweep.ErrInterrupted):
-		if discarded {
-			return errors.New("interrupted before the first run was measured")
-		}
-		return fmt.Errorf("interrupted before the first run was measured; %s continues", continueLine(w.c, "grid", w.store.Run()))
+		return bothSaid(err, fmt.Errorf("interrupted before the first run was measured; %s continues", continueLine(w.c, "grid", w.store.Run())))
 	case ended != nil:
-		return pointsError(ended)
+		return bothSaid(err, pointsError(ended))
 	}
-	return &tasks.EnvironmentError{Err: errors.New("no combination could be measured: " + why)}
+	return bothSaid(err, &tasks.EnvironmentError{Err: errors.New("no combination could be measured: " + why)})
 }
 
 // evidence puts what the first run's manifest says of data and sampling into the

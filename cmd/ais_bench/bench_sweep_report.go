@@ -34,7 +34,7 @@ func (w *sweepRun) finish(ended error) error {
 		}
 		ended = pointsError(ended)
 		if !discarded {
-			ended = errors.Join(ended, w.store.Close(state, reason))
+			ended = bothSaid(w.store.Close(state, reason), ended)
 		}
 		return ended
 	}
@@ -47,21 +47,20 @@ func (w *sweepRun) finish(ended error) error {
 			d.Capacity.Tried = append(d.Capacity.Tried, capacity.Tried{Value: t.Value, State: capacity.Truth(t.State), Runs: t.Runs})
 		}
 	}
-	if err := w.evidence(); err != nil {
-		return w.fail(err)
+	noEvidence := w.evidence()
+	if noEvidence != nil {
+		state, reason = outputs.StateFailed, noEvidence.Error()
 	}
-	if err := w.store.Close(state, reason); err != nil {
-		return err
-	}
+	unclosed := firstOf(noEvidence, w.store.Close(state, reason))
 	if err := evaluateSweep(d, w.m, state, reason); err != nil {
-		return err
+		return bothSaid(unclosed, err)
 	}
 	v, gateErr := w.gate.keepSweep(w.store, d, w.view)
 	s, unwritten := writeSweep(w.c, w.store, d, w.view, nil, v)
+	unwritten = firstOf(unclosed, unwritten, w.gate.write(w.store.Run(), v))
 	if s == nil {
-		return unwritten
+		return bothSaid(unwritten, w.outcome(ended, d, v, gateErr))
 	}
-	gateErr = firstOf(gateErr, w.gate.write(w.store.Run(), v))
 	fmt.Fprintln(w.c.App.Writer)
 	if err := printTables(w.c, s.Tables); err != nil {
 		return err
@@ -73,9 +72,12 @@ func (w *sweepRun) finish(ended error) error {
 			return err
 		}
 	}
+	return bothSaid(unwritten, w.outcome(ended, d, v, gateErr))
+}
+
+// outcome is the error of a sweep that was measured at least in part.
+func (w *sweepRun) outcome(ended error, d *capacity.Document, v *contract.Verdict, gateErr error) error {
 	switch {
-	case unwritten != nil:
-		return unwritten
 	case errors.Is(ended, sweep.ErrInterrupted):
 		n := 0
 		for _, l := range w.curve.Levels {

@@ -125,9 +125,7 @@ func carryOut(c *cli.Context, plan *tasks.Plan, opts tasks.Options) error {
 	if out == nil || out.Run == nil {
 		return launch.Blame(died, usageUnlessEnvironment(err))
 	}
-	if err != nil {
-		return launch.Blame(died, err)
-	}
+	unwritten := unwrittenOf(err)
 	if launched != nil && out.AnyAnswer() {
 		launch.KeepLog(launched, out.Run)
 	}
@@ -144,8 +142,10 @@ func carryOut(c *cli.Context, plan *tasks.Plan, opts tasks.Options) error {
 		}
 		v, gateErr = g.keep(out.Run)
 	}
-	reportErr := writeReports(c, out.Run, opts.Mode, out, v)
-	gateErr = firstOf(gateErr, g.write(out.Run, v))
+	unwritten = firstOf(unwritten, writeReports(c, out.Run, opts.Mode, out, v))
+	if v != nil { // what is left of the verdict is of files
+		unwritten, gateErr = firstOf(unwritten, gateErr, g.write(out.Run, v)), nil
+	}
 	printSpecDecode(c.App.Writer, out)
 	printFailures(c.App.ErrWriter, out)
 	if err := runFolder(c, out); err != nil {
@@ -157,7 +157,7 @@ func carryOut(c *cli.Context, plan *tasks.Plan, opts tasks.Options) error {
 			return launch.Blame(died, err)
 		}
 	}
-	return launch.Blame(died, firstOf(reportErr, conclude(c, v, out, out.Err(sameAgain(c, os.Args[1:], out.Run))), gateErr, calErr))
+	return launch.Blame(died, bothSaid(unwritten, firstOf(conclude(c, v, out, out.Err(sameAgain(c, os.Args[1:], out.Run))), gateErr, calErr)))
 }
 
 // ownGate is the contract that a continued run was started with, nil without one.

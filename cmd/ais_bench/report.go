@@ -105,6 +105,28 @@ func firstOf(errs ...error) error {
 	return nil
 }
 
+// unwrittenOf says of an error that a run ended with beside its outcome whose it is:
+// a file's, which costs none of the figures.
+func unwrittenOf(err error) error {
+	var env *tasks.EnvironmentError
+	if err == nil || errors.As(err, &env) {
+		return err
+	}
+	return &tasks.EnvironmentError{Err: err}
+}
+
+// bothSaid is the one line of what could not be written and of how the work ended;
+// the exit code is that of the first.
+func bothSaid(unwritten, ended error) error {
+	switch {
+	case unwritten == nil:
+		return ended
+	case ended == nil:
+		return unwritten
+	}
+	return reworded{unwritten, unwritten.Error() + "; " + ended.Error()}
+}
+
 func printTables(c *cli.Context, tables []outputs.Table) error {
 	opts := outputs.TextOptions{}
 	if f, ok := c.App.Writer.(*os.File); ok {
@@ -157,7 +179,7 @@ func revisit(c *cli.Context, mode tasks.Mode, reuse string) error {
 			return err
 		}
 	}
-	return firstOf(unwritten, verdictErr(v))
+	return bothSaid(unwritten, verdictErr(v))
 }
 
 // chosenToShow are the models and data sets that are named; none where all is to be
