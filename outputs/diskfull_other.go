@@ -13,3 +13,10 @@ func diskFull(err error) bool {
 	var n syscall.Errno
 	return errors.As(err, &n) && (n == 39 || n == 112)
 }
+
+// readOnly reports whether a write failed because the disk takes none: Windows'
+// ERROR_WRITE_PROTECT (19).
+func readOnly(err error) bool {
+	var n syscall.Errno
+	return errors.As(err, &n) && n == 19
+}

@@ -11,3 +11,6 @@ import (
 func diskFull(err error) bool {
 	return errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT)
 }
+
+// readOnly reports whether a write failed because the disk takes none.
+func readOnly(err error) bool { return errors.Is(err, syscall.EROFS) }

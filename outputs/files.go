@@ -104,6 +104,10 @@ func explainWrite(path string, err error) error {
 	return fmt.Errorf("write %s: %w", path, rootCause(err))
 }
 
+// Unwritable reports whether an error is of a disk that takes nothing more: full, over
+// quota, or read-only. Whatever else is written there meets it again.
+func Unwritable(err error) bool { return diskFull(err) || readOnly(err) }
+
 // rootCause drops the path that *PathError repeats.
 func rootCause(err error) error {
 	var p *os.PathError

@@ -2,8 +2,12 @@ package grid
 
 import (
 	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 
 	"ais_bench/outputs"
@@ -111,5 +115,39 @@ func TestInterruptedGridStartsNoEngine(t *testing.T) {
 		Options: bench.Options{Observer: &h, Stop: stop}}
 	if _, err := r.Run(t.Context()); !errors.Is(err, sweep.ErrInterrupted) || len(h.notes) > 0 {
 		t.Errorf("%v, %q", err, h.notes)
+	}
+}
+
+// What concerns the folder ends the grid: every further engine would be started for
+// nothing. What concerns an engine does not.
+func TestTheFolderEndsTheGrid(t *testing.T) {
+	disk := &tasks.EnvironmentError{Err: fmt.Errorf("write records: %w", syscall.ENOSPC)}
+	for _, c := range []struct {
+		err  error
+		ends bool
+	}{
+		{&sweep.StoreError{Err: &tasks.EnvironmentError{Err: errors.New("no room for report.html")}}, true},
+		{fmt.Errorf("x 1: %w", disk), true},
+		{&tasks.EnvironmentError{Err: &launch.FolderError{Err: errors.New("--work-dir")}}, true},
+		{&tasks.EnvironmentError{Err: errors.New("the engine ended before it was ready")}, false},
+		{errors.New("every request failed"), false},
+	} {
+		if got := folderError(c.err); got != c.ends {
+			t.Errorf("%v: ends the grid: %v", c.err, got)
+		}
+	}
+
+	// A log that cannot be written is the same for every engine.
+	file := filepath.Join(t.TempDir(), "file")
+	if err := os.WriteFile(file, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	var h heard
+	r := Runner{Plan: Plan{Params: []Param{{"x", []string{"1", "2"}}}, Runs: 1}, Engine: launch.Spec{Command: "exit {x}", WorkDir: filepath.Join(file, "below")},
+		Options: bench.Options{Backend: "openai", BaseURL: "http://127.0.0.1:9", Observer: &h}}
+	all, err := r.Run(t.Context())
+	var env *tasks.EnvironmentError
+	if !errors.As(err, &env) || all[0].Failure != "" || len(h.notes) != 1 {
+		t.Errorf("%v, %+v, %q", err, all, h.notes)
 	}
 }

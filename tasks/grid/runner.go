@@ -105,7 +105,7 @@ func (r *Runner) combination(ctx context.Context, i int, c *Combination) error {
 	e, err := r.start(ctx, spec, &o)
 	if err != nil {
 		var env *tasks.EnvironmentError
-		if !errors.As(err, &env) {
+		if !errors.As(err, &env) || folderError(err) {
 			return err
 		}
 		r.fail(c, err.Error())
@@ -113,13 +113,10 @@ func (r *Runner) combination(ctx context.Context, i int, c *Combination) error {
 	}
 	defer e.Stop()
 	c.ReadyS = e.Facts().ReadyAfterS
-	measured, err := r.measure(ctx, i, c, e, o, missing)
-	if err != nil {
-		return err
-	}
+	begun, err := r.measure(ctx, i, c, e, o, missing)
 	e.Stop()
-	keepLog(e, o, measured)
-	return nil
+	keepLog(e, o, begun) // whatever ended it
+	return err
 }
 
 // start starts a combination's engine. An interrupt meanwhile is
@@ -142,22 +139,22 @@ func (r *Runner) start(ctx context.Context, spec launch.Spec, o *bench.Options) 
 }
 
 // measure measures the missing points on one engine, until one of them fails, and
-// gives the folders of those that were measured.
+// gives the folders of those that were begun, also with an error. Not all need be there.
 func (r *Runner) measure(ctx context.Context, i int, c *Combination, e *engine.Engine, o bench.Options, missing []sweep.Point) ([]string, error) {
 	runs := &sweep.Runner{Store: r.Store, Cooldown: r.Cooldown, Note: r.note, Stop: o.Stop, Keep: r.Keep,
 		Options: func(p sweep.Point, attempt int) (bench.Options, error) { return r.options(o, p), nil }}
-	var measured []string
+	var begun []string
 	for _, p := range missing {
+		begun = append(begun, r.Store.Dir(p))
 		d, err := runs.Measure(ctx, p)
 		if err == nil {
-			measured = append(measured, d.Dir)
 			if err = r.add(i, d); err != nil {
-				return nil, err
+				return begun, err
 			}
 			continue
 		}
 		if r.endsGrid(err, e) {
-			return nil, err
+			return begun, err
 		}
 		why := err.Error()
 		if died := e.Died(); died != "" {
@@ -166,7 +163,7 @@ func (r *Runner) measure(ctx context.Context, i int, c *Combination, e *engine.E
 		r.fail(c, why)
 		break
 	}
-	return measured, nil
+	return begun, nil
 }
 
 // fail makes a reason a combination's failure.
@@ -175,8 +172,19 @@ func (r *Runner) fail(c *Combination, why string) {
 	r.note("WARNING: " + Name(c.Settings) + ": " + why)
 }
 
+// folderError reports whether an error is of a folder or a disk that all combinations
+// have in common: no engine need be started to meet it again.
+func folderError(err error) bool {
+	var store *sweep.StoreError
+	var folder *launch.FolderError
+	return errors.As(err, &store) || errors.As(err, &folder) || outputs.Unwritable(err)
+}
+
 // endsGrid tells an error that ends the grid from one of this engine.
 func (r *Runner) endsGrid(err error, e *engine.Engine) bool {
+	if folderError(err) {
+		return true
+	}
 	select {
 	case <-r.Options.Stop:
 		if errors.Is(err, sweep.ErrInterrupted) { // by the user, not by the engine's death

@@ -23,6 +23,22 @@ type PrepareError struct{ Err error }
 func (e *PrepareError) Error() string { return e.Err.Error() }
 func (e *PrepareError) Unwrap() error { return e.Err }
 
+// StoreError says that a sweep's folder, or a point's in it, cannot be read or written:
+// further points would fare no better.
+type StoreError struct{ Err error }
+
+func (e *StoreError) Error() string { return e.Err.Error() }
+func (e *StoreError) Unwrap() error { return e.Err }
+
+// stored is an error of the store as a StoreError; *ChangedError stays what it is.
+func stored(err error) error {
+	var changed *ChangedError
+	if err == nil || errors.As(err, &changed) {
+		return err
+	}
+	return &StoreError{err}
+}
+
 // End is the state, and the reason, of a sweep that err ended; nil = it is done.
 func End(err error) (outputs.RunState, string) {
 	switch {
@@ -62,7 +78,7 @@ type Runner struct {
 	// for a point whose runs were cut off before. The runner fills in the folder.
 	Options func(p Point, attempt int) (bench.Options, error)
 	// Keep is called when a point's run has ended and before the point counts, to
-	// write its reports. Nil = nothing to do.
+	// write its reports; its error is the folder's. Nil = nothing to do.
 	Keep func(Point, *bench.Session, *tasks.Outcome) error
 	// Cooldown is the pause between two points that are both measured now, in which
 	// the service drains its queues and caches settle.
@@ -88,17 +104,17 @@ func Seed(base int64, p Point, attempt int) int64 {
 }
 
 // Measure measures a point unless it is done. ErrInterrupted tells that the user
-// ended it; the point then is not done.
+// ended it; the point then is not done. *StoreError tells that the folder is to blame.
 func (r *Runner) Measure(ctx context.Context, p Point) (*Done, error) {
 	if d, err := r.Store.Done(p); d != nil || err != nil {
-		return d, err
+		return d, stored(err)
 	}
 	if err := r.rest(ctx); err != nil {
 		return nil, err
 	}
 	dir, attempt, err := r.Store.Begin(p)
 	if err != nil {
-		return nil, err
+		return nil, stored(err)
 	}
 	o, err := r.Options(p, attempt)
 	if err != nil {
@@ -118,10 +134,14 @@ func (r *Runner) Measure(ctx context.Context, p Point) (*Done, error) {
 		return nil, &PrepareError{fmt.Errorf("%s: %w", p, err)}
 	}
 	if err := r.Store.Confirm(facts(s)); err != nil {
-		return nil, err
+		return nil, stored(err)
 	}
 	out, err := s.Run(ctx)
 	r.ended = true
+	var env *tasks.EnvironmentError
+	if errors.As(err, &env) { // what the service is to blame for is the task's
+		err = stored(err)
+	}
 	if err := outcome(p, out, err); err != nil {
 		if out != nil && out.Run != nil {
 			_, discardErr := out.Run.Discard() // a start that failed leaves no incomplete run
@@ -130,20 +150,21 @@ func (r *Runner) Measure(ctx context.Context, p Point) (*Done, error) {
 		return nil, err
 	}
 	if err := r.Store.Confirm(engine(out)); err != nil {
-		return nil, err
+		return nil, stored(err)
 	}
 	if r.Keep != nil {
 		if err := r.Keep(p, s, out); err != nil {
-			return nil, err
+			return nil, stored(err)
 		}
 	}
 	m := Measured{NumPrompts: len(s.Set.Samples), Seed: s.Seed(), StartedAt: started.Format(time.RFC3339Nano),
 		Requests: out.Tasks[0].Inference.Asked, Failed: out.Tasks[0].Inference.Failed}
 	m.Model, m.Dataset = s.Pair(out)
 	if err := r.Store.Finish(p, m); err != nil {
-		return nil, err
+		return nil, stored(err)
 	}
-	return r.Store.Done(p)
+	d, err := r.Store.Done(p)
+	return d, stored(err)
 }
 
 // rest waits for Cooldown between two points.
@@ -190,7 +211,7 @@ func outcome(p Point, out *tasks.Outcome, err error) error {
 	case in == nil || in.Asked == 0:
 		return fmt.Errorf("%s: nothing was asked", p)
 	case in.Failed >= in.Asked:
-		return fmt.Errorf("%s: every request failed%s; the sweep stops, and the point is measured again when it is continued", p, commonest(in))
+		return fmt.Errorf("%s: every request failed%s; it does not count, and is measured again when this is continued", p, out.Run.Redactor().String(commonest(in)))
 	case len(to.Changed) > 0:
 		return fmt.Errorf("%s: the server changed while it was measured: %s", p, strings.Join(to.Changed, "; "))
 	}

@@ -3,6 +3,7 @@ package sweep
 import (
 	"context"
 	"errors"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -177,5 +178,40 @@ func TestCooldownEndsWithAnInterrupt(t *testing.T) {
 	close(stop)
 	if err := r.rest(t.Context()); !errors.Is(err, ErrInterrupted) {
 		t.Error(err)
+	}
+}
+
+// What the folder is to blame for is told from what a point is: nothing else can be
+// measured either.
+func TestRunnerTellsErrorsOfTheFolder(t *testing.T) {
+	base := service(t, simulator.Config{Preset: "instant"})
+	var store *StoreError
+	var env *tasks.EnvironmentError
+
+	s := create(t, t.TempDir())
+	defer s.unlock()
+	r := runner(t, s, base, make(chan struct{}))
+	r.Keep = func(Point, *bench.Session, *tasks.Outcome) error {
+		return &tasks.EnvironmentError{Err: errors.New("no room for report.html")}
+	}
+	if _, err := r.Measure(t.Context(), At(Concurrency, 1, 1)); !errors.As(err, &store) || !errors.As(err, &env) {
+		t.Errorf("reports that cannot be written: %T %v", err, err)
+	}
+
+	s = create(t, t.TempDir())
+	defer s.unlock()
+	if err := os.WriteFile(s.Run().Path("points"), nil, 0o600); err != nil { // in the way of the points' folders
+		t.Fatal(err)
+	}
+	r = runner(t, s, base, make(chan struct{}))
+	if _, err := r.Measure(t.Context(), At(Concurrency, 1, 1)); !errors.As(err, &store) || !errors.As(err, &env) {
+		t.Errorf("a folder that cannot be made: %T %v", err, err)
+	}
+
+	s = create(t, t.TempDir())
+	defer s.unlock()
+	r = runner(t, s, service(t, simulator.Config{Preset: "instant", Faults: []simulator.Fault{{Kind: "500", Rate: 1, When: simulator.FaultBefore}}}), make(chan struct{}))
+	if _, err := r.Measure(t.Context(), At(Concurrency, 1, 1)); err == nil || errors.As(err, &store) {
+		t.Errorf("a service that fails: %T %v", err, err)
 	}
 }
