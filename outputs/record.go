@@ -144,3 +144,7 @@ type Record struct {
 
 // OK reports whether the request succeeded.
 func (r *Record) OK() bool { return r.Status == StatusOK }
+
+// Cancelled reports whether the user cut the request off: it neither succeeded nor
+// failed, and is counted apart from both.
+func (r *Record) Cancelled() bool { return r.Status == StatusCancelled }

@@ -102,7 +102,7 @@ func (c *recordCharts) add(r *Record) {
 	if r.End != Never {
 		if r.OK() {
 			c.finished.add(r.End, 1)
-		} else {
+		} else if !r.Cancelled() {
 			c.failures.add(r.End, 1)
 		}
 	}

@@ -34,6 +34,7 @@ type PrefixGain struct {
 type CacheSide struct {
 	Requests   int      `json:"requests"`
 	Failed     int      `json:"failed"`
+	Cancelled  int      `json:"cancelled"` // cut off by the user: part of neither
 	TTFTMean   *float64 `json:"ttft_mean_ms"`
 	TTFTP50    *float64 `json:"ttft_p50_ms"`
 	TTFTP99    *float64 `json:"ttft_p99_ms"`
@@ -46,8 +47,8 @@ type CacheSide struct {
 
 // timesOf are the durations of the answered requests of one pair, by sample, in ms.
 type timesOf struct {
-	ttft, e2el, tpot map[string]float64
-	requests, failed int
+	ttft, e2el, tpot            map[string]float64
+	requests, failed, cancelled int
 }
 
 // ComparePrefixCache reads the passes of a cold and warm comparison: cold[i] and warm[i]
@@ -85,6 +86,10 @@ func readTimes(run *outputs.Run, p outputs.Pair) (timesOf, error) {
 		return t, nil
 	}
 	if err := outputs.EachMeasured(run.Records(p.Model, p.Dataset), func(r *outputs.Record) {
+		if r.Cancelled() {
+			t.cancelled++
+			return
+		}
 		t.requests++
 		if !r.OK() {
 			t.failed++
@@ -112,6 +117,7 @@ func side(rounds []timesOf) CacheSide {
 	for _, t := range rounds {
 		s.Requests += t.requests
 		s.Failed += t.failed
+		s.Cancelled += t.cancelled
 		ttft, e2el, tpot = append(ttft, values(t.ttft)...), append(e2el, values(t.e2el)...), append(tpot, values(t.tpot)...)
 	}
 	s.TTFTMean, s.E2ELMean, s.TPOTMean = meanOf(ttft), meanOf(e2el), meanOf(tpot)

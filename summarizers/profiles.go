@@ -84,6 +84,9 @@ func traitsOf(records iter.Seq2[*outputs.Record, error]) (traits, error) {
 		if r.Sent != outputs.Never {
 			first, last = min(first, r.Sent), max(last, r.End)
 		}
+		if r.Cancelled() {
+			return
+		}
 		if !r.OK() {
 			t.failed++
 			if vllm.Completed(r, false) {

@@ -76,6 +76,9 @@ func benchThroughput(c *cli.Context) error {
 			return fmt.Errorf("print the result: %w", err)
 		}
 		fmt.Fprintf(w, "(%s; %.2f s for %d requests)\n", serviceNote, t.Elapsed, t.Requests)
+		if t.Cancelled > 0 {
+			fmt.Fprintf(w, "(%d requests were cut off by the user: they are part of the time, not of these sums)\n", t.Cancelled)
+		}
 		uncounted := s.Uncounted(out)
 		if uncounted > 0 {
 			fmt.Fprintf(w, "(%d answers have no usage that counts: their tokens are missing in these sums)\n", uncounted)
@@ -85,7 +88,7 @@ func benchThroughput(c *cli.Context) error {
 		}
 		if path := c.String("output-json"); path != "" {
 			extra := offlineExtra(s, out)
-			extra["failed"], extra["uncounted_answers"] = t.Failed, uncounted
+			extra["failed"], extra["cancelled"], extra["uncounted_answers"] = t.Failed, t.Cancelled, uncounted
 			b, err := t.JSON(extra)
 			if err != nil {
 				return fmt.Errorf("the result as JSON: %w", err)
@@ -179,9 +182,12 @@ func benchLatency(c *cli.Context) error {
 		if l.Failed > 0 {
 			fmt.Fprintf(w, "(%d batches are left out: a request of theirs failed)\n", l.Failed)
 		}
+		if l.Cancelled > 0 {
+			fmt.Fprintf(w, "(%d batches are left out: requests of theirs were cut off by the user)\n", l.Cancelled)
+		}
 		if path := c.String("output-json"); path != "" {
 			extra := offlineExtra(s, out)
-			extra["failed_batches"], extra["batch_size"] = l.Failed, o.Batch
+			extra["failed_batches"], extra["cancelled_batches"], extra["batch_size"] = l.Failed, l.Cancelled, o.Batch
 			b, err := l.JSON(extra)
 			if err != nil {
 				return fmt.Errorf("the result as JSON: %w", err)

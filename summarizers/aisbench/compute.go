@@ -102,6 +102,9 @@ func Compute(records iter.Seq2[*outputs.Record, error], o Options) (*Result, err
 func total(records iter.Seq2[*outputs.Record, error], o Options) (*Result, error) {
 	t := tally{o: o, stage: StageTotal, first: math.Inf(1), last: math.Inf(-1), limit: math.Inf(1)}
 	if err := outputs.EachMeasured(records, func(rec *outputs.Record) {
+		if rec.Cancelled() { // AISBench, which is not interrupted, has none
+			return
+		}
 		t.total++
 		if q, ok := seen(rec); ok {
 			t.add(q)

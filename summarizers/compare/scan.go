@@ -47,6 +47,9 @@ func scanRecords(records iter.Seq2[*outputs.Record, error]) (*scan, error) {
 	s := &scan{prompts: map[string]uint64{}, sources: map[outputs.TokenSource]int64{}}
 	retried := map[string]bool{} // requests that failed before and may have been tried again
 	if err := outputs.EachMeasured(records, func(r *outputs.Record) {
+		if r.Cancelled() { // by the user: it did not fail
+			return
+		}
 		key := fmt.Sprintf("%s\x00%d", question(r.SampleID, r.SessionID, r.Turn), r.Repeat)
 		if !retried[key] || r.Attempt == 0 {
 			s.requests++

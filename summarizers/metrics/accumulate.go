@@ -127,7 +127,7 @@ func (a *Accumulator) Add(r *outputs.Record) {
 	a.requests.Attempts++
 	a.requests.ByStatus[string(r.Status)]++
 	switch {
-	case r.Status == outputs.StatusCancelled:
+	case r.Cancelled():
 		a.requests.Cancelled++
 	case r.Attempt > 0:
 		a.requests.Retries++
@@ -137,7 +137,7 @@ func (a *Accumulator) Add(r *outputs.Record) {
 	a.requests.Resends += int64(r.Resent)
 	a.transport(r)
 	bucket := a.bucket(r)
-	if bucket != nil && r.Status != outputs.StatusCancelled {
+	if bucket != nil && !r.Cancelled() {
 		bucket.requests++
 	}
 	if !r.OK() {

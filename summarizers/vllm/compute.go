@@ -71,7 +71,7 @@ func Compute(records Records, o Options) (*Result, error) {
 					p.chunk(at)
 				}
 			}
-		} else if rec.Status == outputs.StatusCancelled {
+		} else if rec.Cancelled() {
 			r.Cancelled++
 		} else {
 			r.Failed++

@@ -2,6 +2,7 @@ package vllm
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 
 	"ais_bench/outputs"
@@ -108,5 +109,29 @@ func TestCancelledDidNotFail(t *testing.T) {
 	}
 	if r.Completed != 0 || r.Failed != 1 || r.Cancelled != 2 || len(r.Errors) != 1 {
 		t.Errorf("%d completed, %d failed, %d cancelled, errors %q", r.Completed, r.Failed, r.Cancelled, r.Errors)
+	}
+	sg, err := ComputeSGLang(list(cut, &failed, cut), SGLangOptions{})
+	if err != nil || sg.Completed != 0 || sg.Failed != 1 || sg.Cancelled != 2 {
+		t.Errorf("sglang: %+v, %v", sg, err)
+	}
+	ok := *cut
+	ok.Status, ok.StreamEnd, ok.End = outputs.StatusOK, outputs.EndDone, 50*ms
+	tp, err := ComputeThroughput(list(cut, &failed, cut, &ok))
+	if err != nil || tp.Requests != 1 || tp.Failed != 1 || tp.Cancelled != 2 {
+		t.Errorf("throughput: %+v, %v", tp, err)
+	}
+	// Of four batches one is whole, one was cut off, and in two a request failed.
+	var in []*outputs.Record
+	for i, r := range []*outputs.Record{&ok, &ok, &ok, cut, &failed, cut, cut, &failed} {
+		c := *r
+		c.Repeat = int32(i / 2)
+		in = append(in, &c)
+	}
+	l, err := ComputeLatency(list(in...), func(r *outputs.Record) int { return int(r.Repeat) })
+	if err != nil || len(l.Latencies) != 1 || l.Failed != 2 || l.Cancelled != 1 {
+		t.Errorf("latency: %+v, %v", l, err)
+	}
+	if _, err = ComputeLatency(list(cut), func(*outputs.Record) int { return 0 }); err == nil || !strings.Contains(err.Error(), "failed in 0 and were cut off in 1") {
+		t.Errorf("latency of nothing: %v", err)
 	}
 }

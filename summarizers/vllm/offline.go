@@ -1,7 +1,6 @@
 package vllm
 
 import (
-	"errors"
 	"fmt"
 	"io"
 	"math"
@@ -16,6 +15,7 @@ type Throughput struct {
 	ModelID               string  // for the JSON
 	Elapsed               float64 // s, from when the first request was due (vLLM's clock starts before it hands over any) to the last end
 	Requests, Failed      int     // Requests completed
+	Cancelled             int     // cut off by the user: neither
 	PromptTokens          int64
 	OutputTokens          int64
 	RequestsPerSecond     float64
@@ -37,7 +37,11 @@ func ComputeThroughput(records Records) (*Throughput, error) {
 	var s span
 	if err := outputs.EachMeasured(records, func(rec *outputs.Record) {
 		s.add(rec)
-		if !rec.OK() {
+		switch {
+		case rec.Cancelled():
+			t.Cancelled++
+			return
+		case !rec.OK():
 			t.Failed++
 			return
 		}
@@ -105,15 +109,16 @@ type Latency struct {
 	Latencies   []float64 // of each iteration, in order
 	Percentiles []float64 // 10, 25, 50, 75, 90, 99
 	Failed      int       // iterations left out because a request failed
+	Cancelled   int       // iterations left out because the user cut requests of theirs off, and none failed
 }
 
 // ComputeLatency takes the time of each batch, first send to last end.
 // iteration tells which batch a record belongs to. A batch with a failed
-// request did less work and is left out.
+// request, or one that was cut off, did less work and is left out.
 func ComputeLatency(records Records, iteration func(*outputs.Record) int) (*Latency, error) {
 	type batch struct {
-		first, last int64
-		failed      bool
+		first, last    int64
+		failed, cutOff bool
 	}
 	batches := map[int]*batch{}
 	var order []int
@@ -125,7 +130,11 @@ func ComputeLatency(records Records, iteration func(*outputs.Record) int) (*Late
 			batches[i] = b
 			order = append(order, i)
 		}
-		if !rec.OK() || rec.Sent == outputs.Never || rec.End == outputs.Never {
+		switch {
+		case rec.Cancelled():
+			b.cutOff = true
+			return
+		case !rec.OK() || rec.Sent == outputs.Never || rec.End == outputs.Never:
 			b.failed = true
 			return
 		}
@@ -138,15 +147,19 @@ func ComputeLatency(records Records, iteration func(*outputs.Record) int) (*Late
 	slices.Sort(order)
 	for _, i := range order {
 		b := batches[i]
-		if b.failed {
+		switch {
+		case b.failed:
 			l.Failed++
+			continue
+		case b.cutOff:
+			l.Cancelled++
 			continue
 		}
 		l.Latencies = append(l.Latencies, seconds(b.last-b.first))
 		s.Add(seconds(b.last - b.first))
 	}
 	if len(l.Latencies) == 0 {
-		return nil, errors.New("compute latency: no iteration completed without a failed request")
+		return nil, fmt.Errorf("compute latency: no batch was answered in full: requests failed in %d and were cut off in %d", l.Failed, l.Cancelled)
 	}
 	l.Avg, l.Std = s.Mean(), s.Std()
 	for _, p := range latencyPercentiles {

@@ -41,6 +41,7 @@ type SGLangResult struct {
 	Options                              SGLangOptions
 	Duration                             float64
 	Completed                            int
+	Failed, Cancelled                    int // by the user; SGLang's keys have neither
 	TotalInput, TotalOutput, TotalCached int64
 	RequestThroughput, InputThroughput   float64
 	OutputThroughput, TotalThroughput    float64
@@ -113,6 +114,10 @@ func ComputeSGLang(records Records, o SGLangOptions) (*SGLangResult, error) {
 			}
 			r.add(&q, rec, &p)
 			r.TotalCached += int64(cached)
+		} else if rec.Cancelled() {
+			r.Cancelled++
+		} else {
+			r.Failed++
 		}
 		if !o.Detailed {
 			q = Request{scheduled: q.scheduled}

@@ -45,6 +45,9 @@ func (s *Session) Turns(out *tasks.Outcome) ([]TurnFigures, error) {
 			all = append(all, lists{})
 		}
 		l := &all[r.Turn]
+		if r.Cancelled() {
+			return
+		}
 		if !r.OK() {
 			l.failed++
 			return
