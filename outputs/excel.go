@@ -60,7 +60,7 @@ func writeExcel(path string, d *ReportData, red *Redactor, maxRows int) error {
 		styles: map[excelStyle]int{}, next: map[string]int{}, layouts: map[string]*layout{}}
 	defer x.f.Close()
 	if err := x.build(); err != nil {
-		return fmt.Errorf("write %s: %w", path, err)
+		return explainWrite(path, err)
 	}
 	x.tidyCharts()
 	out, err := createAtomic(path, nil, false)

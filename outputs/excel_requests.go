@@ -75,7 +75,7 @@ func (x *excelReport) requests() error {
 			continue
 		}
 		if err != nil {
-			return err
+			return sourceError{err}
 		}
 		total++
 		counts[rec.Status]++

@@ -91,11 +91,20 @@ func writeAtomic(path string, red *Redactor, fill func(io.Writer) error) error {
 	return a.Commit()
 }
 
+// sourceError is an error of what a file is made from: not the file that is being
+// written is broken, but the one it names.
+type sourceError struct{ error }
+
+func (e sourceError) Unwrap() error { return e.error }
+
 // explainWrite says in one line what could not be written and what to do.
 func explainWrite(path string, err error) error {
+	var from sourceError
 	switch {
 	case err == nil:
 		return nil
+	case errors.As(err, &from):
+		return fmt.Errorf("%w; so %s is not written", from.error, path)
 	case errors.Is(err, os.ErrPermission):
 		return fmt.Errorf("cannot write %s: %w; choose a writable folder with --work-dir", path, rootCause(err))
 	case diskFull(err):

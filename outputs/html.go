@@ -53,7 +53,7 @@ func WriteHTML(path string, d *ReportData, red *Redactor) error {
 	}
 	filled, err := htmlData(d, red)
 	if err != nil {
-		return fmt.Errorf("write %s: %w", path, err)
+		return explainWrite(path, err)
 	}
 	// html/template would show a value that cannot be encoded as null; here it
 	// is an error.
@@ -429,7 +429,7 @@ func gatherSamples(d *ReportData, red *Redactor) (*htmlSamples, error) {
 	badBytes, goodBytes := 0, 0
 	for s, err := range d.Samples {
 		if err != nil {
-			return nil, err
+			return nil, sourceError{err}
 		}
 		h.Total++
 		h.Counts[s.Outcome]++

@@ -261,7 +261,7 @@ func (r *Run) WritePredictions(model, dataset string, predictions iter.Seq2[*Pre
 	return writeAtomic(path, nil, func(w io.Writer) error {
 		for p, err := range predictions {
 			if err != nil {
-				return err
+				return sourceError{err}
 			}
 			line, err := predictionLine(p, r.Redactor())
 			if err != nil {

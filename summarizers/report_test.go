@@ -204,6 +204,20 @@ func TestPromptText(t *testing.T) {
 	}
 }
 
+// TestReportNamesTheBrokenFile: where the answers cannot be read, the page that shows
+// them is not to blame.
+func TestReportNamesTheBrokenFile(t *testing.T) {
+	run := finishedRun(t)
+	path := run.PredictionsPath("m", "d")
+	if err := os.WriteFile(path, []byte("no answer\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	s, err := Report(run, ReportOptions{Accuracy: true, Performance: true, HTML: true})
+	if s == nil || err == nil || !strings.HasPrefix(err.Error(), path+":1: not a prediction: ") || !strings.HasSuffix(err.Error(), "; so "+run.HTMLPath()+" is not written") {
+		t.Errorf("%v", err)
+	}
+}
+
 // TestReportOutlivesAFile: where a file cannot be written, the figures still come, and
 // the other files are there.
 func TestReportOutlivesAFile(t *testing.T) {

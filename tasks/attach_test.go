@@ -3,6 +3,7 @@ package tasks
 import (
 	"fmt"
 	"os"
+	"path"
 	"testing"
 
 	"ais_bench/outputs"
@@ -39,7 +40,8 @@ func TestAttachedFilesAreKept(t *testing.T) {
 		attach(again)
 		session(again)
 	}
-	var got []string
+	var got, names []string
+	var of []int
 	for _, c := range m.Configs {
 		text, err := os.ReadFile(run.Path(c.Path))
 		if err != nil {
@@ -48,9 +50,16 @@ func TestAttachedFilesAreKept(t *testing.T) {
 		if sum, _, err := outputs.HashFile(run.Path(c.Path)); err != nil || sum != c.SHA256 {
 			t.Errorf("%s is not the file that was stored: %v", c.Path, err)
 		}
-		got = append(got, string(text))
+		got, of, names = append(got, string(text)), append(of, c.Session), append(names, path.Base(c.Path))
 	}
 	if fmt.Sprint(got) != "[first second third fourth fifth sixth]" {
 		t.Error(got)
+	}
+	// Each is of the session it was given in, whatever number its name has (0 = the first).
+	if fmt.Sprint(of) != "[0 1 1 2 3 3]" {
+		t.Errorf("of the sessions %v", of)
+	}
+	if want := "[contract-acceptance.yaml contract-acceptance-session1.yaml contract-acceptance-session2.yaml contract-acceptance-session3.yaml contract-acceptance-session4.yaml contract-acceptance-session5.yaml]"; fmt.Sprint(names) != want {
+		t.Errorf("named %v", names)
 	}
 }

@@ -146,9 +146,10 @@ func storeText(run *outputs.Run, m *outputs.Manifest, stored map[string]bool, se
 	}
 	entry := outputs.ConfigFile{Kind: kind, Name: abbr, Source: origin}
 	if len(sums) > 0 {
+		entry.Session = session
 		of := name
-		for entry.Session = session; ; entry.Session++ {
-			name = fmt.Sprintf("%s-session%d", of, entry.Session)
+		for n := session; ; n++ {
+			name = fmt.Sprintf("%s-session%d", of, n)
 			if !slices.ContainsFunc(m.Configs, func(c outputs.ConfigFile) bool { return c.Path == "configs/"+name+".yaml" }) {
 				break
 			}
