@@ -198,6 +198,7 @@ func benchReport(c *cli.Context, s *bench.Session, out *tasks.Outcome, m metrics
 		return bothSaid(unwritten, firstOf(conclude(c, v, out, benchErrors(out, s.Conversations())), gateErr))
 	}
 	if sum == nil {
+		fmt.Fprintf(c.App.Writer, "\nRun folder: %s\n", out.Run.Dir())
 		return ended()
 	}
 	lengths, err := s.Lengths(out)

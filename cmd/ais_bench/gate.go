@@ -136,7 +136,7 @@ func (g *gate) keep(run *outputs.Run) (*contract.Verdict, error) {
 	if err != nil {
 		return nil, err
 	}
-	return v, firstOf(tasks.AttachTo(run, g.attachments()...), g.write(run, v))
+	return v, firstOf(unwrittenOf(tasks.AttachTo(run, g.attachments()...)), g.write(run, v))
 }
 
 // write writes the files of a verdict into the run's folder. After the reports it
