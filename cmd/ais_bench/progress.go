@@ -75,7 +75,7 @@ func (p *progress) TaskStarted(t *tasks.Task, requests int, limit time.Duration)
 
 func (p *progress) Answered(_ *tasks.Task, rec *outputs.Record) {
 	p.done.Add(1)
-	if !rec.OK() {
+	if !rec.OK() && !rec.Cancelled() {
 		p.failed.Add(1)
 	}
 	if rec.OutputTokens > 0 {
