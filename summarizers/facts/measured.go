@@ -161,6 +161,9 @@ func (c *collector) add(r *outputs.Record) {
 // outcome keeps whether the request succeeded. A retried one is one request, and
 // a success if its last attempt was.
 func (c *collector) outcome(r *outputs.Record, at int64) {
+	if r.Cancelled() { // by the user: it neither succeeded nor failed, and is no part of the total
+		return
+	}
 	good, judged := r.OK(), true
 	for _, s := range c.o.SLOs {
 		met, known := s.Judge(r)
