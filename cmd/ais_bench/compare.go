@@ -84,6 +84,8 @@ func compareAction(c *cli.Context) error {
 		return fmt.Errorf("not comparable: %s; --force gives the figures all the same", r.WhyNot())
 	case c.Bool("fail-on-regression") && r.Regression():
 		return errors.New("regression; see above")
+	case c.Bool("fail-on-regression") && !r.Repeats():
+		return errors.New("no regression, but runs of one configuration do not repeat within the tolerance; see above")
 	}
 	return nil
 }

@@ -300,7 +300,7 @@ func TestSlowerAndEqualRuns(t *testing.T) {
 		if f, g := *got["output_throughput"].Change, *got["tpot.mean_ms"].Change; c.factor != 1 && (f > 0) == (g > 0) {
 			t.Errorf("%g times: throughput %v, TPOT %v", c.factor, f, g)
 		}
-		if p := r.Repeatability; !p.Applies || p.Pass == nil || *p.Pass != c.pass || r.Regression() != (c.regression || !c.pass) {
+		if p := r.Repeatability; !p.Applies || p.Pass == nil || *p.Pass != c.pass || r.Regression() != c.regression || r.Repeats() != c.pass {
 			t.Errorf("%g times: repeatability %+v, regression %v", c.factor, p, r.Regression())
 		}
 	}

@@ -68,7 +68,8 @@ func (r *Result) ReportData(title, tool, lang string) *outputs.ReportData {
 	return d
 }
 
-// reportVerdict is the decision in the report's own words: FAIL for a regression,
+// reportVerdict is the decision in the report's own words: FAIL for a regression and for
+// runs that do not repeat,
 // INCONCLUSIVE for what cannot be compared.
 func (r *Result) reportVerdict() *outputs.Verdict {
 	lines := r.Verdicts()
@@ -79,11 +80,11 @@ func (r *Result) reportVerdict() *outputs.Verdict {
 	switch {
 	case !r.Comparable():
 		v.State = "INCONCLUSIVE"
-	case r.Regression():
+	case r.Regression() || !r.Repeats():
 		v.State = "FAIL"
 	}
 	for _, l := range lines {
-		if v.State == "FAIL" && strings.Contains(l, "REGRESSION") || v.State == "INCONCLUSIVE" && strings.Contains(l, "NOT COMPARABLE") || strings.HasSuffix(l, "FAIL") {
+		if v.State == "FAIL" && (strings.Contains(l, "REGRESSION") || strings.Contains(l, ": FAIL")) || v.State == "INCONCLUSIVE" && strings.Contains(l, "NOT COMPARABLE") {
 			v.Reason = l
 			break
 		}

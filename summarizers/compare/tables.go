@@ -423,8 +423,7 @@ func (r *Result) Comparable() bool {
 	return true
 }
 
-// Regression reports whether a figure or a whole data set's accuracy is worse, or
-// runs of one configuration do not repeat.
+// Regression reports whether a figure or a whole data set's accuracy is worse.
 func (r *Result) Regression() bool {
 	for i := range r.Comparisons {
 		c := &r.Comparisons[i]
@@ -441,7 +440,13 @@ func (r *Result) Regression() bool {
 			}
 		}
 	}
-	return r.Repeatability != nil && r.Repeatability.Pass != nil && !*r.Repeatability.Pass
+	return false
+}
+
+// Repeats is false where runs of one configuration lie further apart than the
+// tolerance allows.
+func (r *Result) Repeats() bool {
+	return r.Repeatability == nil || r.Repeatability.Pass == nil || *r.Repeatability.Pass
 }
 
 // ChecklistTable sets the reproducibility checklists of all run folders side by
