@@ -4,51 +4,69 @@ import (
 	"bytes"
 	"encoding/json"
 	"os"
+	"os/exec"
 	"os/signal"
 	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
 
+	"golang.org/x/sys/unix"
+
 	"ais_bench/models/simulator"
 )
 
 const tooLong = 256 << 10 // bytes that no file may have once there is no room
 
-// noRoomFrom gives the address of a simulator behind which, from the n-th request for
-// an answer on, no file has room that is longer than tooLong. All manifests are: the
-// command in them is. Records and result files are not.
-func noRoomFrom(t *testing.T, last int64, faults ...simulator.Fault) string {
-	t.Helper()
-	args := os.Args
-	os.Args = append(append([]string{}, args...), strings.Repeat("x", 2*tooLong))
-	signal.Ignore(syscall.SIGXFSZ)
-	var before syscall.Rlimit
-	if err := syscall.Getrlimit(syscall.RLIMIT_FSIZE, &before); err != nil {
-		t.Fatal(err)
+// crampedProgram is the name under which the test binary is this program with a command
+// too long for a cramped disk: all manifests are then, records and result files are not.
+const crampedProgram = "ais_bench_cramped"
+
+func init() {
+	programs[crampedProgram] = func() {
+		signal.Ignore(syscall.SIGXFSZ)
+		args := os.Args
+		os.Args = append(append([]string{}, args...), strings.Repeat("x", 2*tooLong))
+		os.Exit(run(args, os.Stdout, os.Stderr))
 	}
-	t.Cleanup(func() {
-		os.Args = args
-		if err := syscall.Setrlimit(syscall.RLIMIT_FSIZE, &before); err != nil {
-			t.Fatal(err)
-		}
-	})
+}
+
+// cramped is a run in a process of its own, for which there is no more room once a
+// service behind url has got a number of requests.
+type cramped struct {
+	url string
+	pid chan int
+}
+
+// noRoomFrom puts a simulator at the url; its last request is the last one with room.
+func noRoomFrom(t *testing.T, last int64, faults ...simulator.Fault) cramped {
+	t.Helper()
+	c := cramped{pid: make(chan int, 1)}
 	_, sim := startSim(t, simulator.Config{Preset: "instant", Faults: faults})
-	return between(t, sim, func(n int64) {
+	c.url = between(t, sim, func(n int64) {
 		if n == last {
-			if err := syscall.Setrlimit(syscall.RLIMIT_FSIZE, &syscall.Rlimit{Cur: tooLong, Max: before.Max}); err != nil {
+			limit := unix.Rlimit{Cur: tooLong, Max: tooLong}
+			if err := unix.Prlimit(<-c.pid, unix.RLIMIT_FSIZE, &limit, nil); err != nil {
 				t.Error(err)
 			}
 		}
 	})
+	return c
 }
 
 // ended runs a command line whose last manifest does not fit: figures and folder are
 // shown, and the one error line says what has no room and, where given, how it ended.
-func ended(t *testing.T, shown []string, line []string, args ...string) string {
+func (c cramped) ended(t *testing.T, shown []string, line []string, args ...string) {
 	t.Helper()
 	var out, errs bytes.Buffer
-	code := run(append([]string{"ais_bench"}, args...), &out, &errs)
+	cmd := exec.Command(crampedProgram, args...)
+	cmd.Stdout, cmd.Stderr = &out, &errs
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	c.pid <- cmd.Process.Pid
+	_ = cmd.Wait() // the exit code tells
+	code := cmd.ProcessState.ExitCode()
 	said := strings.TrimSpace(errs.String())
 	said = said[strings.LastIndex(said, "\n")+1:]
 	for _, s := range shown {
@@ -64,7 +82,6 @@ func ended(t *testing.T, shown []string, line []string, args ...string) string {
 	if code != exitEnvironment || strings.Count(errs.String(), "error: ") != 1 {
 		t.Errorf("exit %d: %s", code, errs.String())
 	}
-	return out.String()
 }
 
 func serveArgs(url string, more ...string) []string {
@@ -78,28 +95,32 @@ func TestFullDiskCostsNoFigures(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Run("serve", func(t *testing.T) {
-		result := filepath.Join(t.TempDir(), "result.json")
-		ended(t, []string{"Serving Benchmark Result", "Run folder: "}, nil, append([]string{"bench", "serve"},
-			serveArgs(noRoomFrom(t, 8), "--num-prompts", "8", "--max-concurrency", "1", "--work-dir", t.TempDir(), "--save-result", "--result-filename", result)...)...)
+		result, c := filepath.Join(t.TempDir(), "result.json"), noRoomFrom(t, 8)
+		c.ended(t, []string{"Serving Benchmark Result", "Run folder: "}, nil, append([]string{"bench", "serve"},
+			serveArgs(c.url, "--num-prompts", "8", "--max-concurrency", "1", "--work-dir", t.TempDir(), "--save-result", "--result-filename", result)...)...)
 		var doc struct{ Completed int }
 		if b, err := os.ReadFile(result); err != nil || json.Unmarshal(b, &doc) != nil || doc.Completed != 8 {
 			t.Errorf("the result file: %v, %d completed", err, doc.Completed)
 		}
 	})
 	t.Run("verdict", func(t *testing.T) {
-		ended(t, []string{"Serving Benchmark Result", "Verdict: FAIL"}, []string{"; FAIL: "}, append([]string{"bench", "serve"},
-			serveArgs(noRoomFrom(t, 8), "--num-prompts", "8", "--max-concurrency", "1", "--work-dir", t.TempDir(), "--contract", gate)...)...)
+		c := noRoomFrom(t, 8)
+		c.ended(t, []string{"Serving Benchmark Result", "Verdict: FAIL"}, []string{"; FAIL: "}, append([]string{"bench", "serve"},
+			serveArgs(c.url, "--num-prompts", "8", "--max-concurrency", "1", "--work-dir", t.TempDir(), "--contract", gate)...)...)
 	})
 	t.Run("accuracy", func(t *testing.T) {
-		ended(t, []string{"accuracy", "Run folder: "}, nil, "--models", "vllm_api_general", "--url", noRoomFrom(t, 8), "--datasets", "demo_gsm8k_gen_4_shot_cot_chat_prompt",
+		c := noRoomFrom(t, 8)
+		c.ended(t, []string{"accuracy", "Run folder: "}, nil, "--models", "vllm_api_general", "--url", c.url, "--datasets", "demo_gsm8k_gen_4_shot_cot_chat_prompt",
 			"--batch-size", "1", "--work-dir", t.TempDir())
 	})
 	t.Run("questions without an answer", func(t *testing.T) { // how it ended, and how it goes on
-		ended(t, []string{"accuracy", "Run folder: "}, []string{"have no answer", "; ask them again with `", " --reuse="}, "--models", "vllm_api_general",
-			"--url", noRoomFrom(t, 2, simulator.Fault{Kind: "empty", Rate: 1, When: simulator.FaultStart}), "--datasets", "demo_gsm8k_gen_4_shot_cot_chat_prompt", "--batch-size", "1", "--retry", "0", "--num-warmups", "0", "--work-dir", t.TempDir())
+		c := noRoomFrom(t, 2, simulator.Fault{Kind: "empty", Rate: 1, When: simulator.FaultStart})
+		c.ended(t, []string{"accuracy", "Run folder: "}, []string{"have no answer", "; ask them again with `", " --reuse="}, "--models", "vllm_api_general",
+			"--url", c.url, "--datasets", "demo_gsm8k_gen_4_shot_cot_chat_prompt", "--batch-size", "1", "--retry", "0", "--num-warmups", "0", "--work-dir", t.TempDir())
 	})
 	t.Run("sweep", func(t *testing.T) {
-		ended(t, []string{"Sweep over concurrency", "Sweep folder: "}, nil, append([]string{"bench", "sweep"},
-			serveArgs(noRoomFrom(t, 8), "--num-prompts", "4", "--max-concurrency", "1,2", "--work-dir", t.TempDir(), "--random-range-ratio", "0")...)...)
+		c := noRoomFrom(t, 8)
+		c.ended(t, []string{"Sweep over concurrency", "Sweep folder: "}, nil, append([]string{"bench", "sweep"},
+			serveArgs(c.url, "--num-prompts", "4", "--max-concurrency", "1,2", "--work-dir", t.TempDir(), "--random-range-ratio", "0")...)...)
 	})
 }

@@ -26,8 +26,11 @@ import (
 // both put the address into $URL.
 func TestMain(m *testing.M) {
 	sandbox.MaybeChild()
-	testscript.Main(m, map[string]func(){"ais_bench": main})
+	testscript.Main(m, programs)
 }
+
+// programs are what the test binary is under other names.
+var programs = map[string]func(){"ais_bench": main}
 
 func TestScripts(t *testing.T) {
 	testscript.Run(t, testscript.Params{
