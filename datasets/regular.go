@@ -8,6 +8,8 @@ import (
 	"io/fs"
 	"os"
 	"strings"
+
+	"ais_bench/registry"
 )
 
 // OpenFile opens a data file. What is there under its name and is no ordinary file (a
@@ -20,7 +22,7 @@ func OpenFile(path string) (*os.File, error) {
 		return nil, err
 	}
 	if !st.Mode().IsRegular() {
-		return nil, &fs.PathError{Op: "open", Path: path, Err: fmt.Errorf("it is %s, no ordinary file: save the data to a file and name that", kindOf(st.Mode()))}
+		return nil, &fs.PathError{Op: "open", Path: path, Err: fmt.Errorf("it is %s, no ordinary file: save the data to a file and name that", registry.FileKind(st.Mode()))}
 	}
 	return os.Open(path)
 }
@@ -45,20 +47,6 @@ func OpenStream(path string) (*os.File, error) {
 		}
 	}
 	return OpenFile(path)
-}
-
-func kindOf(m fs.FileMode) string {
-	switch {
-	case m&fs.ModeNamedPipe != 0:
-		return "a named pipe"
-	case m&fs.ModeSocket != 0:
-		return "a socket"
-	case m&fs.ModeDevice != 0:
-		return "a device"
-	case m.IsDir():
-		return "a folder"
-	}
-	return "something special"
 }
 
 // MaxRow is the longest row of a data file in bytes; what is longer is no row but a

@@ -6,6 +6,8 @@ import (
 	"io"
 	"io/fs"
 	"os"
+
+	"ais_bench/registry"
 )
 
 // OpenFile opens a file that a run left. What is there under its name and is no
@@ -38,25 +40,11 @@ func Regular(path string) error {
 	if st.Mode().IsRegular() {
 		return nil
 	}
-	return &fs.PathError{Op: "open", Path: path, Err: fmt.Errorf("it is %s, %w: put the file itself there, or remove it", kindOf(st.Mode()), ErrNotRegular)}
+	return &fs.PathError{Op: "open", Path: path, Err: fmt.Errorf("it is %s, %w: put the file itself there, or remove it", registry.FileKind(st.Mode()), ErrNotRegular)}
 }
 
 // ErrNotRegular is wrapped by the errors of what is no ordinary file.
 var ErrNotRegular = errors.New("no ordinary file")
-
-func kindOf(m fs.FileMode) string {
-	switch {
-	case m&fs.ModeNamedPipe != 0:
-		return "a named pipe"
-	case m&fs.ModeSocket != 0:
-		return "a socket"
-	case m&fs.ModeDevice != 0:
-		return "a device"
-	case m.IsDir():
-		return "a folder"
-	}
-	return "something special"
-}
 
 // regularOrNone is nil where nothing is there yet either: a file that is to be
 // written on.

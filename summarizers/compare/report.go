@@ -69,8 +69,7 @@ func (r *Result) ReportData(title, tool, lang string) *outputs.ReportData {
 }
 
 // reportVerdict is the decision in the report's own words: FAIL for a regression and for
-// runs that do not repeat,
-// INCONCLUSIVE for what cannot be compared.
+// runs that do not repeat, INCONCLUSIVE for what cannot be compared.
 func (r *Result) reportVerdict() *outputs.Verdict {
 	lines := r.Verdicts()
 	if len(lines) == 0 {
